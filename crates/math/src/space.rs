@@ -1,0 +1,383 @@
+//! What really differs between two and three dimensions: spin, rotation, the cross product and the inertia tensor.
+
+use crate::{Matrix, Vector};
+use nalgebra::{Quaternion, SMatrix, Unit, UnitComplex, UnitQuaternion};
+use serde::{Serialize, de::DeserializeOwned};
+use std::fmt::Debug;
+use std::ops::{Add, AddAssign, Mul, Neg, Sub, SubAssign};
+
+/// Names a dimension as a type, so that [`Space`] can be implemented for it: `Dim<2>` and `Dim<3>`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Dim<const D: usize>;
+
+/// Angular velocity or angular momentum in dimension `D`: one number in 2D, three in 3D.
+pub type Spin<const D: usize> = <Dim<D> as Space<D>>::Spin;
+/// Orientation in dimension `D`: a unit complex number in 2D, a unit quaternion in 3D.
+pub type Rotation<const D: usize> = <Dim<D> as Space<D>>::Rotation;
+/// Linear map from angular velocity to angular momentum (kg m^2): 1x1 in 2D, 3x3 in 3D.
+pub type Inertia<const D: usize> = <Dim<D> as Space<D>>::Inertia;
+
+/// A plain vector whose number of components only the dimension knows; lets generic code copy it to and from flat arrays.
+pub trait Coordinates:
+    Copy
+    + Debug
+    + PartialEq
+    + Send
+    + Sync
+    + 'static
+    + Serialize
+    + DeserializeOwned
+    + Add<Output = Self>
+    + Sub<Output = Self>
+    + Neg<Output = Self>
+    + Mul<f64, Output = Self>
+    + AddAssign
+    + SubAssign
+{
+    /// Number of components.
+    const LEN: usize;
+    /// The zero vector.
+    fn zero() -> Self;
+    /// Components as a slice of length [`Self::LEN`].
+    fn as_slice(&self) -> &[f64];
+    /// Reads the first [`Self::LEN`] entries of `values`.
+    fn from_slice(values: &[f64]) -> Self;
+    /// Inner product.
+    fn dot(&self, other: &Self) -> f64;
+    /// Euclidean length.
+    fn norm(&self) -> f64 {
+        self.dot(self).sqrt()
+    }
+}
+
+impl<const N: usize> Coordinates for Vector<N> {
+    const LEN: usize = N;
+    fn zero() -> Self {
+        Self::zeros()
+    }
+    fn as_slice(&self) -> &[f64] {
+        &self.data.0[0]
+    }
+    fn from_slice(values: &[f64]) -> Self {
+        Self::from_column_slice(&values[..N])
+    }
+    fn dot(&self, other: &Self) -> f64 {
+        self.dot(other)
+    }
+}
+
+/// The rotation group and the cross product of dimension `D`; implemented for [`Dim<2>`](Dim) and [`Dim<3>`](Dim) only.
+pub trait Space<const D: usize>: Copy + Debug + Send + Sync + 'static {
+    /// Number of components of a spin: 1 in 2D, 3 in 3D.
+    const SPIN: usize;
+    /// Angular velocity (rad/s) or angular momentum (kg m^2/s).
+    type Spin: Coordinates;
+    /// Orientation, always of unit length.
+    type Rotation: Copy + Debug + PartialEq + Send + Sync + Serialize + DeserializeOwned + 'static;
+    /// Linear map between spins.
+    type Inertia: Copy + Debug + PartialEq + Send + Sync + Serialize + DeserializeOwned + 'static;
+    /// `r^*`, the matrix of `a -> r x a` (spin components by `D`).
+    type CrossMatrix: Copy + Debug + PartialEq + Send + Sync + 'static;
+
+    /// `a x b`, a spin.
+    fn cross(a: &Vector<D>, b: &Vector<D>) -> Self::Spin;
+    /// `spin x r`, the velocity that a rotation about the origin gives to the point `r`.
+    fn spin_cross(spin: &Self::Spin, r: &Vector<D>) -> Vector<D>;
+    /// `r^*`: `r^* a = r x a`. Its transpose maps a spin to the velocity `spin x r`.
+    fn cross_matrix(r: &Vector<D>) -> Self::CrossMatrix;
+    /// `r^* a`.
+    fn apply_cross_matrix(m: &Self::CrossMatrix, a: &Vector<D>) -> Self::Spin;
+    /// `r^{*T} spin`.
+    fn apply_cross_matrix_transpose(m: &Self::CrossMatrix, spin: &Self::Spin) -> Vector<D>;
+
+    /// No rotation.
+    fn identity() -> Self::Rotation;
+    /// `R r`.
+    fn rotate(rotation: &Self::Rotation, r: &Vector<D>) -> Vector<D>;
+    /// `R^T r`.
+    fn rotate_back(rotation: &Self::Rotation, r: &Vector<D>) -> Vector<D>;
+    /// `R spin` (a spin is unchanged by rotations of the plane).
+    fn rotate_spin(rotation: &Self::Rotation, spin: &Self::Spin) -> Self::Spin;
+    /// `R^T spin`.
+    fn rotate_spin_back(rotation: &Self::Rotation, spin: &Self::Spin) -> Self::Spin;
+    /// `a b`: first `b`, then `a`.
+    fn compose(a: &Self::Rotation, b: &Self::Rotation) -> Self::Rotation;
+    /// The inverse rotation.
+    fn inverse(rotation: &Self::Rotation) -> Self::Rotation;
+    /// Rotation by the angle `|v|` (rad) about the axis `v`.
+    fn exp(rotation_vector: &Self::Spin) -> Self::Rotation;
+    /// Inverse of [`Self::exp`], the shortest rotation vector; accurate for small and for half turns.
+    fn log(rotation: &Self::Rotation) -> Self::Spin;
+    /// Scales the stored complex number or quaternion back to unit length.
+    fn renormalize(rotation: &mut Self::Rotation);
+    /// Rotation matrix.
+    fn to_matrix(rotation: &Self::Rotation) -> Matrix<D>;
+    /// Stored components: (cos, sin) in 2D, (w, x, y, z) in 3D.
+    fn rotation_components(rotation: &Self::Rotation) -> Vec<f64>;
+    /// Orientation from [`Self::rotation_components`], normalised; `None` for a wrong count, zero length or a value that is not finite.
+    fn rotation_from_components(components: &[f64]) -> Option<Self::Rotation>;
+
+    /// Diagonal inertia tensor from principal moments ([`Self::SPIN`] values, kg m^2).
+    fn inertia_from_principal(moments: &[f64]) -> Self::Inertia;
+    /// `I spin`.
+    fn apply_inertia(inertia: &Self::Inertia, spin: &Self::Spin) -> Self::Spin;
+    /// Inverse tensor; zero for a zero tensor (an infinitely heavy body is described by its zero inverse).
+    fn invert_inertia(inertia: &Self::Inertia) -> Self::Inertia;
+    /// `R I R^T`.
+    fn rotate_inertia(rotation: &Self::Rotation, inertia: &Self::Inertia) -> Self::Inertia;
+    /// Entries in row-major order, `SPIN * SPIN` of them.
+    fn inertia_entries(inertia: &Self::Inertia) -> Vec<f64>;
+
+    /// Principal moments of a solid ball of mass 1 and radius 1 (a disc in 2D).
+    const BALL_INERTIA: f64;
+    /// Volume (area) of the ball of radius 1.
+    const BALL_VOLUME: f64;
+    /// Principal moments of a solid box of mass 1 with the given full edge lengths.
+    fn box_inertia(edges: &Vector<D>) -> Vec<f64>;
+}
+
+impl Space<2> for Dim<2> {
+    const SPIN: usize = 1;
+    type Spin = Vector<1>;
+    type Rotation = UnitComplex<f64>;
+    type Inertia = Matrix<1>;
+    type CrossMatrix = SMatrix<f64, 1, 2>;
+
+    fn cross(a: &Vector<2>, b: &Vector<2>) -> Vector<1> {
+        Vector::<1>::new(a.x * b.y - a.y * b.x)
+    }
+    fn spin_cross(spin: &Vector<1>, r: &Vector<2>) -> Vector<2> {
+        Vector::<2>::new(-spin.x * r.y, spin.x * r.x)
+    }
+    fn cross_matrix(r: &Vector<2>) -> SMatrix<f64, 1, 2> {
+        SMatrix::<f64, 1, 2>::new(-r.y, r.x)
+    }
+    fn apply_cross_matrix(m: &SMatrix<f64, 1, 2>, a: &Vector<2>) -> Vector<1> {
+        m * a
+    }
+    fn apply_cross_matrix_transpose(m: &SMatrix<f64, 1, 2>, spin: &Vector<1>) -> Vector<2> {
+        m.transpose() * spin
+    }
+    fn identity() -> UnitComplex<f64> {
+        UnitComplex::identity()
+    }
+    fn rotate(rotation: &UnitComplex<f64>, r: &Vector<2>) -> Vector<2> {
+        rotation * r
+    }
+    fn rotate_back(rotation: &UnitComplex<f64>, r: &Vector<2>) -> Vector<2> {
+        rotation.conjugate() * r
+    }
+    fn rotate_spin(_: &UnitComplex<f64>, spin: &Vector<1>) -> Vector<1> {
+        *spin
+    }
+    fn rotate_spin_back(_: &UnitComplex<f64>, spin: &Vector<1>) -> Vector<1> {
+        *spin
+    }
+    fn compose(a: &UnitComplex<f64>, b: &UnitComplex<f64>) -> UnitComplex<f64> {
+        a * b
+    }
+    fn inverse(rotation: &UnitComplex<f64>) -> UnitComplex<f64> {
+        rotation.conjugate()
+    }
+    fn exp(rotation_vector: &Vector<1>) -> UnitComplex<f64> {
+        UnitComplex::new(rotation_vector.x)
+    }
+    fn log(rotation: &UnitComplex<f64>) -> Vector<1> {
+        Vector::<1>::new(rotation.im.atan2(rotation.re))
+    }
+    fn renormalize(rotation: &mut UnitComplex<f64>) {
+        rotation.renormalize();
+    }
+    fn to_matrix(rotation: &UnitComplex<f64>) -> Matrix<2> {
+        *rotation.to_rotation_matrix().matrix()
+    }
+    fn rotation_components(rotation: &UnitComplex<f64>) -> Vec<f64> {
+        vec![rotation.re, rotation.im]
+    }
+    fn rotation_from_components(components: &[f64]) -> Option<UnitComplex<f64>> {
+        let &[re, im] = components else { return None };
+        let norm = re.hypot(im);
+        (norm.is_finite() && norm > 0.0)
+            .then(|| UnitComplex::new_unchecked(nalgebra::Complex::new(re / norm, im / norm)))
+    }
+    fn inertia_from_principal(moments: &[f64]) -> Matrix<1> {
+        Matrix::<1>::new(moments[0])
+    }
+    fn apply_inertia(inertia: &Matrix<1>, spin: &Vector<1>) -> Vector<1> {
+        inertia * spin
+    }
+    fn invert_inertia(inertia: &Matrix<1>) -> Matrix<1> {
+        inertia.map(|value| if value == 0.0 { 0.0 } else { 1.0 / value })
+    }
+    fn rotate_inertia(_: &UnitComplex<f64>, inertia: &Matrix<1>) -> Matrix<1> {
+        *inertia
+    }
+    fn inertia_entries(inertia: &Matrix<1>) -> Vec<f64> {
+        vec![inertia[(0, 0)]]
+    }
+    const BALL_INERTIA: f64 = 0.5;
+    const BALL_VOLUME: f64 = std::f64::consts::PI;
+    fn box_inertia(edges: &Vector<2>) -> Vec<f64> {
+        vec![edges.norm_squared() / 12.0]
+    }
+}
+
+impl Space<3> for Dim<3> {
+    const SPIN: usize = 3;
+    type Spin = Vector<3>;
+    type Rotation = UnitQuaternion<f64>;
+    type Inertia = Matrix<3>;
+    type CrossMatrix = Matrix<3>;
+
+    fn cross(a: &Vector<3>, b: &Vector<3>) -> Vector<3> {
+        a.cross(b)
+    }
+    fn spin_cross(spin: &Vector<3>, r: &Vector<3>) -> Vector<3> {
+        spin.cross(r)
+    }
+    fn cross_matrix(r: &Vector<3>) -> Matrix<3> {
+        r.cross_matrix()
+    }
+    fn apply_cross_matrix(m: &Matrix<3>, a: &Vector<3>) -> Vector<3> {
+        m * a
+    }
+    fn apply_cross_matrix_transpose(m: &Matrix<3>, spin: &Vector<3>) -> Vector<3> {
+        m.tr_mul(spin)
+    }
+    fn identity() -> UnitQuaternion<f64> {
+        UnitQuaternion::identity()
+    }
+    fn rotate(rotation: &UnitQuaternion<f64>, r: &Vector<3>) -> Vector<3> {
+        rotation * r
+    }
+    fn rotate_back(rotation: &UnitQuaternion<f64>, r: &Vector<3>) -> Vector<3> {
+        rotation.conjugate() * r
+    }
+    fn rotate_spin(rotation: &UnitQuaternion<f64>, spin: &Vector<3>) -> Vector<3> {
+        rotation * spin
+    }
+    fn rotate_spin_back(rotation: &UnitQuaternion<f64>, spin: &Vector<3>) -> Vector<3> {
+        rotation.conjugate() * spin
+    }
+    fn compose(a: &UnitQuaternion<f64>, b: &UnitQuaternion<f64>) -> UnitQuaternion<f64> {
+        a * b
+    }
+    fn inverse(rotation: &UnitQuaternion<f64>) -> UnitQuaternion<f64> {
+        rotation.conjugate()
+    }
+    fn exp(rotation_vector: &Vector<3>) -> UnitQuaternion<f64> {
+        let half = 0.5 * rotation_vector.norm();
+        // sin(h)/h by its series near zero, where the quotient loses digits.
+        let sinc = if half < 1e-4 { 1.0 - half * half / 6.0 } else { half.sin() / half };
+        Unit::new_normalize(Quaternion::from_parts(half.cos(), rotation_vector * (0.5 * sinc)))
+    }
+    fn log(rotation: &UnitQuaternion<f64>) -> Vector<3> {
+        let (w, v) = if rotation.w < 0.0 {
+            (-rotation.w, -rotation.vector())
+        } else {
+            (rotation.w, rotation.vector().into())
+        };
+        let sine = v.norm();
+        if sine < 1e-8 {
+            return v * 2.0;
+        }
+        v * (2.0 * sine.atan2(w) / sine)
+    }
+    fn renormalize(rotation: &mut UnitQuaternion<f64>) {
+        rotation.renormalize();
+    }
+    fn to_matrix(rotation: &UnitQuaternion<f64>) -> Matrix<3> {
+        *rotation.to_rotation_matrix().matrix()
+    }
+    fn rotation_components(rotation: &UnitQuaternion<f64>) -> Vec<f64> {
+        vec![rotation.w, rotation.i, rotation.j, rotation.k]
+    }
+    fn rotation_from_components(components: &[f64]) -> Option<UnitQuaternion<f64>> {
+        let &[w, x, y, z] = components else { return None };
+        let quaternion = Quaternion::new(w, x, y, z);
+        let norm = quaternion.norm();
+        (norm.is_finite() && norm > 0.0).then(|| Unit::new_unchecked(quaternion / norm))
+    }
+    fn inertia_from_principal(moments: &[f64]) -> Matrix<3> {
+        Matrix::<3>::from_diagonal(&Vector::<3>::from_column_slice(&moments[..3]))
+    }
+    fn apply_inertia(inertia: &Matrix<3>, spin: &Vector<3>) -> Vector<3> {
+        inertia * spin
+    }
+    fn invert_inertia(inertia: &Matrix<3>) -> Matrix<3> {
+        inertia.try_inverse().unwrap_or_else(Matrix::<3>::zeros)
+    }
+    fn rotate_inertia(rotation: &UnitQuaternion<f64>, inertia: &Matrix<3>) -> Matrix<3> {
+        let r = Self::to_matrix(rotation);
+        r * inertia * r.transpose()
+    }
+    fn inertia_entries(inertia: &Matrix<3>) -> Vec<f64> {
+        inertia.transpose().as_slice().to_vec()
+    }
+    const BALL_INERTIA: f64 = 0.4;
+    const BALL_VOLUME: f64 = 4.0 / 3.0 * std::f64::consts::PI;
+    fn box_inertia(edges: &Vector<3>) -> Vec<f64> {
+        let square = edges.component_mul(edges);
+        vec![(square.y + square.z) / 12.0, (square.x + square.z) / 12.0, (square.x + square.y) / 12.0]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn adjoint_and_definition<const D: usize>(r: [f64; D], a: [f64; D], spin: &[f64])
+    where
+        Dim<D>: Space<D>,
+    {
+        let (r, a) = (Vector::from(r), Vector::from(a));
+        let spin = Spin::<D>::from_slice(spin);
+        let m = Dim::<D>::cross_matrix(&r);
+        assert_eq!(Dim::<D>::apply_cross_matrix(&m, &a), Dim::<D>::cross(&r, &a));
+        let by_transpose = Dim::<D>::apply_cross_matrix_transpose(&m, &spin);
+        assert!(
+            (by_transpose - Dim::<D>::spin_cross(&spin, &r)).norm() < 1e-12 * (1.0 + by_transpose.norm())
+        );
+        let left = Dim::<D>::cross(&r, &a).dot(&spin);
+        let right = a.dot(&Dim::<D>::spin_cross(&spin, &r));
+        assert!((left - right).abs() < 1e-9, "<r x a, w> = <a, w x r>: {left} {right}");
+    }
+
+    fn exp_inverts_log<const D: usize>(spin: &[f64])
+    where
+        Dim<D>: Space<D>,
+    {
+        let spin = Spin::<D>::from_slice(spin);
+        let spin = spin * (3.0 / (1.0 + spin.norm()));
+        let back = Dim::<D>::log(&Dim::<D>::exp(&spin));
+        assert!((back - spin).norm() < 1e-13, "{spin:?} {back:?}");
+        let matrix = Dim::<D>::to_matrix(&Dim::<D>::exp(&spin));
+        assert!((matrix * matrix.transpose() - Matrix::<D>::identity()).norm() < 1e-14);
+    }
+
+    proptest! {
+        #[test]
+        fn cross_matrix_is_the_cross_product(v in prop::array::uniform9(-10.0..10.0f64)) {
+            adjoint_and_definition::<2>([v[0], v[1]], [v[2], v[3]], &v[4..5]);
+            adjoint_and_definition::<3>([v[0], v[1], v[2]], [v[3], v[4], v[5]], &v[6..9]);
+        }
+
+        #[test]
+        fn log_of_exp_is_the_rotation_vector(v in prop::array::uniform3(-10.0..10.0f64), scale in -12.0..0.0f64) {
+            let v = v.map(|x| x * 10f64.powf(scale));
+            exp_inverts_log::<2>(&v[..1]);
+            exp_inverts_log::<3>(&v);
+        }
+
+        #[test]
+        fn rotated_inertia_maps_rotated_spin(v in prop::array::uniform9(-3.0..3.0f64)) {
+            let rotation = Dim::<3>::exp(&Vector::from([v[0], v[1], v[2]]));
+            let body = Dim::<3>::inertia_from_principal(&[v[3].abs() + 0.1, v[4].abs() + 0.1, v[5].abs() + 0.1]);
+            let spin = Vector::from([v[6], v[7], v[8]]);
+            let world = Dim::<3>::rotate_inertia(&rotation, &body);
+            let expected = Dim::<3>::rotate_spin(&rotation, &Dim::<3>::apply_inertia(&body, &Dim::<3>::rotate_spin_back(&rotation, &spin)));
+            prop_assert!((Dim::<3>::apply_inertia(&world, &spin) - expected).norm() < 1e-12);
+        }
+    }
+}
