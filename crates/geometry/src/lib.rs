@@ -1,1 +1,6 @@
-//! Under construction in this commit series.
+//! Shapes in space and what can be asked of them: uniform grids and their fields, simplex and hexahedron meshes with topology, level sets,
+//! closest points, ray casts, continuous collision detection, mesh generation and mesh files.
+//!
+//! What does not live here: anything with mass, velocity or force (`rigid`, `deformable`, `fluid`) and large linear systems (`solve`).
+
+pub mod mesh;
