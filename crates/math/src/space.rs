@@ -83,6 +83,8 @@ pub trait Space<const D: usize>: Copy + Debug + Send + Sync + 'static {
     fn cross(a: &Vector<D>, b: &Vector<D>) -> Self::Spin;
     /// `spin x r`, the velocity that a rotation about the origin gives to the point `r`.
     fn spin_cross(spin: &Self::Spin, r: &Vector<D>) -> Vector<D>;
+    /// `a x b` of two spins, such as `L x omega`; zero in the plane, where all spins are parallel.
+    fn spin_commutator(a: &Self::Spin, b: &Self::Spin) -> Self::Spin;
     /// `r^*`: `r^* a = r x a`. Its transpose maps a spin to the velocity `spin x r`.
     fn cross_matrix(r: &Vector<D>) -> Self::CrossMatrix;
     /// `r^* a`.
@@ -148,6 +150,9 @@ impl Space<2> for Dim<2> {
     }
     fn spin_cross(spin: &Vector<1>, r: &Vector<2>) -> Vector<2> {
         Vector::<2>::new(-spin.x * r.y, spin.x * r.x)
+    }
+    fn spin_commutator(_: &Vector<1>, _: &Vector<1>) -> Vector<1> {
+        Vector::<1>::zeros()
     }
     fn cross_matrix(r: &Vector<2>) -> SMatrix<f64, 1, 2> {
         SMatrix::<f64, 1, 2>::new(-r.y, r.x)
@@ -234,6 +239,9 @@ impl Space<3> for Dim<3> {
     }
     fn spin_cross(spin: &Vector<3>, r: &Vector<3>) -> Vector<3> {
         spin.cross(r)
+    }
+    fn spin_commutator(a: &Vector<3>, b: &Vector<3>) -> Vector<3> {
+        a.cross(b)
     }
     fn cross_matrix(r: &Vector<3>) -> Matrix<3> {
         r.cross_matrix()
