@@ -22,7 +22,9 @@
 //! ```
 
 mod frame;
+pub mod reference;
 mod space;
+pub mod svd;
 mod symmetric;
 mod twist;
 

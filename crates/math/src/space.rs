@@ -83,6 +83,8 @@ pub trait Space<const D: usize>: Copy + Debug + Send + Sync + 'static {
     fn cross(a: &Vector<D>, b: &Vector<D>) -> Self::Spin;
     /// `spin x r`, the velocity that a rotation about the origin gives to the point `r`.
     fn spin_cross(spin: &Self::Spin, r: &Vector<D>) -> Vector<D>;
+    /// The unit vector that completes the first `D - 1` of these orthonormal vectors to a right-handed basis (the last one is not read).
+    fn right_handed(basis: &[[f64; D]; D]) -> [f64; D];
     /// `r^*`: `r^* a = r x a`. Its transpose maps a spin to the velocity `spin x r`.
     fn cross_matrix(r: &Vector<D>) -> Self::CrossMatrix;
     /// `r^* a`.
@@ -148,6 +150,10 @@ impl Space<2> for Dim<2> {
     }
     fn spin_cross(spin: &Vector<1>, r: &Vector<2>) -> Vector<2> {
         Vector::<2>::new(-spin.x * r.y, spin.x * r.x)
+    }
+    #[inline(always)]
+    fn right_handed(basis: &[[f64; 2]; 2]) -> [f64; 2] {
+        [-basis[0][1], basis[0][0]]
     }
     fn cross_matrix(r: &Vector<2>) -> SMatrix<f64, 1, 2> {
         SMatrix::<f64, 1, 2>::new(-r.y, r.x)
@@ -234,6 +240,11 @@ impl Space<3> for Dim<3> {
     }
     fn spin_cross(spin: &Vector<3>, r: &Vector<3>) -> Vector<3> {
         spin.cross(r)
+    }
+    #[inline(always)]
+    fn right_handed(basis: &[[f64; 3]; 3]) -> [f64; 3] {
+        let [a, b, _] = basis;
+        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
     }
     fn cross_matrix(r: &Vector<3>) -> Matrix<3> {
         r.cross_matrix()
