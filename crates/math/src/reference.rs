@@ -4,6 +4,7 @@
 //! `F^T F`, different from the one under test. `F^T F` is accurate to 1e-31 `sigma_1^2`, so each reference singular value is accurate to about
 //! 1e-15.5 `sigma_1` in the worst case (a value that is zero) and far better otherwise.
 
+use crate::eigen::SymmetricEigen;
 use crate::svd::{Svd, ThinSvd};
 use crate::{Coordinates, Dim, Matrix, Space, Spin, Vector};
 use nalgebra::SMatrix;
@@ -254,6 +255,19 @@ pub fn svd_errors<const D: usize>(f: &Matrix<D>, svd: &Svd<D>) -> SvdErrors {
         rotation: worse(turned(&svd.u), turned(&svd.v)),
         values: largest_entry(sigma - reference) / size,
         unordered: unordered(svd.sigma.as_slice()),
+    }
+}
+
+/// Measures an eigen-decomposition of the symmetric matrix `a` against the reference; relative to the eigenvalue of largest magnitude.
+pub fn eigen_errors<const D: usize>(a: &Matrix<D>, eigen: &SymmetricEigen<D>) -> SvdErrors {
+    let scale = power_of_two(a);
+    let reference = symmetric_eigenvalues(a) / scale;
+    let size = if reference.amax() > 0.0 { reference.amax() } else { 1.0 };
+    SvdErrors {
+        reconstruction: largest_entry(a / scale - eigen.map(|x| x / scale)) / size,
+        rotation: turned(&eigen.vectors),
+        values: largest_entry(eigen.values / scale - reference) / size,
+        unordered: eigen.values.as_slice().windows(2).filter(|pair| !(pair[0] >= pair[1])).count() as f64,
     }
 }
 

@@ -75,7 +75,18 @@ pub trait Space<const D: usize>: Copy + Debug + Send + Sync + 'static {
     /// Orientation, always of unit length.
     type Rotation: Copy + Debug + PartialEq + Send + Sync + Serialize + DeserializeOwned + 'static;
     /// Linear map between spins.
-    type Inertia: Copy + Debug + PartialEq + Send + Sync + Serialize + DeserializeOwned + 'static;
+    type Inertia: Copy
+        + Debug
+        + PartialEq
+        + Send
+        + Sync
+        + Serialize
+        + DeserializeOwned
+        + Add<Output = Self::Inertia>
+        + Mul<f64, Output = Self::Inertia>
+        + 'static;
+    /// The independent entries of a symmetric matrix: 3 in 2D, 6 in 3D.
+    type SymmetricEntries: Coordinates;
     /// `r^*`, the matrix of `a -> r x a` (spin components by `D`).
     type CrossMatrix: Copy + Debug + PartialEq + Send + Sync + 'static;
 
@@ -143,6 +154,7 @@ impl Space<2> for Dim<2> {
     type Spin = Vector<1>;
     type Rotation = UnitComplex<f64>;
     type Inertia = Matrix<1>;
+    type SymmetricEntries = Vector<3>;
     type CrossMatrix = SMatrix<f64, 1, 2>;
 
     fn cross(a: &Vector<2>, b: &Vector<2>) -> Vector<1> {
@@ -233,6 +245,7 @@ impl Space<3> for Dim<3> {
     type Spin = Vector<3>;
     type Rotation = UnitQuaternion<f64>;
     type Inertia = Matrix<3>;
+    type SymmetricEntries = Vector<6>;
     type CrossMatrix = Matrix<3>;
 
     fn cross(a: &Vector<3>, b: &Vector<3>) -> Vector<3> {

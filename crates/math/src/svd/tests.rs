@@ -29,7 +29,6 @@ where
         worst[i % KINDS] = worst[i % KINDS].max(errors);
     }
     let largest = worst.iter().fold(0.0, |m: f64, errors| m.max(errors.largest()));
-    eprintln!("{D}: {worst:#?}");
     assert!(largest < 2e-14, "the documented accuracy: {worst:?}");
 }
 
