@@ -95,6 +95,8 @@ pub trait Space<const D: usize>: Copy + Debug + Send + Sync + 'static {
     fn cross(a: &Vector<D>, b: &Vector<D>) -> Self::Spin;
     /// `spin x r`, the velocity that a rotation about the origin gives to the point `r`.
     fn spin_cross(spin: &Self::Spin, r: &Vector<D>) -> Vector<D>;
+    /// `a x b` of two spins, such as `L x omega`; zero in the plane, where all spins are parallel.
+    fn spin_commutator(a: &Self::Spin, b: &Self::Spin) -> Self::Spin;
     /// The unit vector that completes the first `D - 1` of these orthonormal vectors to a right-handed basis (the last one is not read).
     fn right_handed(basis: &[[f64; D]; D]) -> [f64; D];
     /// `r^*`: `r^* a = r x a`. Its transpose maps a spin to the velocity `spin x r`.
@@ -192,6 +194,9 @@ impl Space<2> for Dim<2> {
     }
     fn spin_cross(spin: &Vector<1>, r: &Vector<2>) -> Vector<2> {
         Vector::<2>::new(-spin.x * r.y, spin.x * r.x)
+    }
+    fn spin_commutator(_: &Vector<1>, _: &Vector<1>) -> Vector<1> {
+        Vector::<1>::zeros()
     }
     #[inline(always)]
     fn right_handed(basis: &[[f64; 2]; 2]) -> [f64; 2] {
@@ -302,6 +307,9 @@ impl Space<3> for Dim<3> {
     }
     fn spin_cross(spin: &Vector<3>, r: &Vector<3>) -> Vector<3> {
         spin.cross(r)
+    }
+    fn spin_commutator(a: &Vector<3>, b: &Vector<3>) -> Vector<3> {
+        a.cross(b)
     }
     #[inline(always)]
     fn right_handed(basis: &[[f64; 3]; 3]) -> [f64; 3] {
