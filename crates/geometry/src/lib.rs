@@ -3,4 +3,5 @@
 //!
 //! What does not live here: anything with mass, velocity or force (`rigid`, `deformable`, `fluid`) and large linear systems (`solve`).
 
+pub mod generate;
 pub mod mesh;
