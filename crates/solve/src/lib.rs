@@ -3,6 +3,7 @@
 //!
 //! What does not live here: any physics. This crate knows velocities only as a flat vector with a block-diagonal mass.
 
+pub mod multigrid;
 mod operator;
 
 pub use operator::{LinearOperator, Preconditioner};
