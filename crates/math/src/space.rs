@@ -75,7 +75,18 @@ pub trait Space<const D: usize>: Copy + Debug + Send + Sync + 'static {
     /// Orientation, always of unit length.
     type Rotation: Copy + Debug + PartialEq + Send + Sync + Serialize + DeserializeOwned + 'static;
     /// Linear map between spins.
-    type Inertia: Copy + Debug + PartialEq + Send + Sync + Serialize + DeserializeOwned + 'static;
+    type Inertia: Copy
+        + Debug
+        + PartialEq
+        + Send
+        + Sync
+        + Serialize
+        + DeserializeOwned
+        + Add<Output = Self::Inertia>
+        + Mul<f64, Output = Self::Inertia>
+        + 'static;
+    /// The independent entries of a symmetric matrix: 3 in 2D, 6 in 3D.
+    type SymmetricEntries: Coordinates;
     /// `r^*`, the matrix of `a -> r x a` (spin components by `D`).
     type CrossMatrix: Copy + Debug + PartialEq + Send + Sync + 'static;
 
@@ -83,6 +94,10 @@ pub trait Space<const D: usize>: Copy + Debug + Send + Sync + 'static {
     fn cross(a: &Vector<D>, b: &Vector<D>) -> Self::Spin;
     /// `spin x r`, the velocity that a rotation about the origin gives to the point `r`.
     fn spin_cross(spin: &Self::Spin, r: &Vector<D>) -> Vector<D>;
+    /// `a x b` of two spins, such as `L x omega`; zero in the plane, where all spins are parallel.
+    fn spin_commutator(a: &Self::Spin, b: &Self::Spin) -> Self::Spin;
+    /// The unit vector that completes the first `D - 1` of these orthonormal vectors to a right-handed basis (the last one is not read).
+    fn right_handed(basis: &[[f64; D]; D]) -> [f64; D];
     /// `r^*`: `r^* a = r x a`. Its transpose maps a spin to the velocity `spin x r`.
     fn cross_matrix(r: &Vector<D>) -> Self::CrossMatrix;
     /// `r^* a`.
@@ -141,6 +156,7 @@ impl Space<2> for Dim<2> {
     type Spin = Vector<1>;
     type Rotation = UnitComplex<f64>;
     type Inertia = Matrix<1>;
+    type SymmetricEntries = Vector<3>;
     type CrossMatrix = SMatrix<f64, 1, 2>;
 
     fn cross(a: &Vector<2>, b: &Vector<2>) -> Vector<1> {
@@ -148,6 +164,13 @@ impl Space<2> for Dim<2> {
     }
     fn spin_cross(spin: &Vector<1>, r: &Vector<2>) -> Vector<2> {
         Vector::<2>::new(-spin.x * r.y, spin.x * r.x)
+    }
+    fn spin_commutator(_: &Vector<1>, _: &Vector<1>) -> Vector<1> {
+        Vector::<1>::zeros()
+    }
+    #[inline(always)]
+    fn right_handed(basis: &[[f64; 2]; 2]) -> [f64; 2] {
+        [-basis[0][1], basis[0][0]]
     }
     fn cross_matrix(r: &Vector<2>) -> SMatrix<f64, 1, 2> {
         SMatrix::<f64, 1, 2>::new(-r.y, r.x)
@@ -227,6 +250,7 @@ impl Space<3> for Dim<3> {
     type Spin = Vector<3>;
     type Rotation = UnitQuaternion<f64>;
     type Inertia = Matrix<3>;
+    type SymmetricEntries = Vector<6>;
     type CrossMatrix = Matrix<3>;
 
     fn cross(a: &Vector<3>, b: &Vector<3>) -> Vector<3> {
@@ -234,6 +258,14 @@ impl Space<3> for Dim<3> {
     }
     fn spin_cross(spin: &Vector<3>, r: &Vector<3>) -> Vector<3> {
         spin.cross(r)
+    }
+    fn spin_commutator(a: &Vector<3>, b: &Vector<3>) -> Vector<3> {
+        a.cross(b)
+    }
+    #[inline(always)]
+    fn right_handed(basis: &[[f64; 3]; 3]) -> [f64; 3] {
+        let [a, b, _] = basis;
+        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
     }
     fn cross_matrix(r: &Vector<3>) -> Matrix<3> {
         r.cross_matrix()

@@ -1,1 +1,4 @@
 //! Under construction in this commit series.
+
+pub mod frame;
+pub mod storage;
