@@ -100,18 +100,17 @@ fn sync_folder_of(path: &Path) -> io::Result<()> {
 
 /// Lets tests fill up the disk: a budget of bytes for everything written below a folder.
 pub(crate) mod fault {
-    use std::fs::File;
     use std::io::{self, Write};
     use std::path::Path;
 
     /// A file whose writes fail when a test has set a budget and it is spent.
-    pub struct Guarded<'a> {
+    pub struct Guarded<'a, F> {
         #[cfg_attr(not(test), expect(dead_code, reason = "only the budget of a test looks at the path"))]
         pub path: &'a Path,
-        pub file: File,
+        pub file: F,
     }
 
-    impl Write for Guarded<'_> {
+    impl<F: Write> Write for Guarded<'_, F> {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             #[cfg(test)]
             let bytes = budget::grant(self.path, bytes)?;

@@ -1,40 +1,26 @@
 //! The file of a frame.
 //!
-//! All integers little-endian:
+//! The envelope is that of [`crate::container`] with the magic `89 53 50 46 0D 0A 1A 0A` (`.SPF` and line ends); the header is a
+//! [`FrameHeader`], and one block follows for each of its arrays, in order and without gaps.
 //!
-//! | bytes | content |
-//! |---|---|
-//! | 8 | magic `89 53 50 46 0D 0A 1A 0A` (`.SPF` and the line ends that a text-mode copy would damage) |
-//! | 4 | version of this layout, [`VERSION`] |
-//! | 4 | length `n` of the header |
-//! | n | header, JSON in UTF-8: [`FrameHeader`] |
-//! | 4 | CRC-32 of everything before it |
-//! | rest | one block for each array of the header, in order and without gaps |
-//!
-//! A block is a Zstandard frame. Its bytes before compression are the numbers little-endian, byte-shuffled: first the lowest byte of every
-//! number, then the next, and so on; neighbouring numbers share their high bytes, so this compresses better. The header carries the
-//! length and CRC-32 of every block, so a damaged file is recognised before anything is unpacked.
+//! Before compression a block is the array's numbers, little-endian and byte-shuffled: first the lowest byte of every number, then the next,
+//! and so on. Neighbouring numbers share their high bytes, so this compresses better. The header carries the length and CRC-32 of every
+//! block, so a damaged file is recognised before anything is unpacked.
 
 use super::{Association, Attribute, Bodies, Data, Element, Frame, Geometry, Inconsistent, Part, Shape};
+use crate::container::{self, ContainerError, Kind};
+use crate::storage::{self, StorageError};
 use serde::{Deserialize, Serialize};
-use std::io::Read;
 use std::path::Path;
 
-use crate::storage::{self, StorageError};
 
-/// First bytes of every frame file.
-pub const MAGIC: [u8; 8] = *b"\x89SPF\r\n\x1a\n";
-/// Layout written by this version of the program; older layouts stay readable.
-pub const VERSION: u32 = 1;
+/// Frame files; older layouts than the current one stay readable.
+pub const KIND: Kind = Kind { name: "frame", magic: *b"\x89SPF\r\n\x1a\n", version: 1 };
 /// File name extension of frames.
 pub const EXTENSION: &str = "spf";
 
 /// Level 1 packs about as well as 3 on shuffled coordinates and takes half the time.
-const COMPRESSION_LEVEL: i32 = 1;
-/// A Zstandard block of 4 bytes can stand for at most 128 KiB, so no honest block expands more than this.
-const GREATEST_EXPANSION: u64 = 1 << 15;
-const FIXED_BYTES: usize = 16;
-const CRC_BYTES: usize = 4;
+pub const DEFAULT_COMPRESSION: i32 = 1;
 
 /// A file that is not a frame, or not a whole one.
 #[derive(Debug, thiserror::Error)]
@@ -42,40 +28,9 @@ pub enum FrameError {
     /// The file could not be read or written.
     #[error(transparent)]
     Storage(#[from] StorageError),
-    /// The magic bytes are missing.
-    #[error("not a Splashdown frame (the first bytes are {found})")]
-    Foreign {
-        /// What the file starts with.
-        found: String,
-    },
-    /// Written by a later version of the program.
-    #[error("frame layout {version} is newer than this program understands ({VERSION}); update Splashdown")]
-    Newer {
-        /// Layout of the file.
-        version: u32,
-    },
-    /// The file ends too early (or too late).
-    #[error("the file has {found} bytes but {expected} are needed: it is cut off or something was appended")]
-    Length {
-        /// Bytes that the header asks for.
-        expected: u64,
-        /// Bytes that are there.
-        found: u64,
-    },
-    /// A checksum does not match.
-    #[error("{what} is damaged: its checksum does not match")]
-    Damaged {
-        /// The header, or the name of an array.
-        what: String,
-    },
-    /// Checksums match but the content makes no sense.
-    #[error("{what} is not valid: {problem}")]
-    Invalid {
-        /// The header, or the name of an array.
-        what: String,
-        /// What is wrong.
-        problem: String,
-    },
+    /// The file is not a frame, or it is damaged.
+    #[error(transparent)]
+    Container(#[from] ContainerError),
     /// The arrays do not fit together.
     #[error(transparent)]
     Inconsistent(#[from] Inconsistent),
@@ -103,7 +58,7 @@ pub struct PartHeader {
     pub name: String,
     /// Kind of geometry and what is known of it without its arrays.
     #[serde(flatten)]
-    pub kind: Kind,
+    pub kind: PartKind,
     /// Arrays of the geometry, then the attributes.
     pub arrays: Vec<ArrayHeader>,
 }
@@ -111,7 +66,7 @@ pub struct PartHeader {
 /// Kind of a part.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "lowercase")]
-pub enum Kind {
+pub enum PartKind {
     /// Arrays `shape_of`, `position`, `rotation`, and for each surface `i` of the table `shape i position` and `shape i elements`.
     Bodies {
         /// One name a body.
@@ -199,32 +154,18 @@ pub struct ArrayHeader {
 }
 
 impl Frame {
-    /// Packs the frame. The same frame gives the same bytes.
-    pub fn encode(&self) -> Result<Vec<u8>, FrameError> {
+    /// Packs the frame at a Zstandard `level` (1 is fastest, 19 smallest). The same frame gives the same bytes.
+    pub fn encode(&self, level: i32) -> Result<Vec<u8>, FrameError> {
         self.validate()?;
         let mut blocks = Vec::new();
         let parts = self
             .parts
             .iter()
-            .map(|part| encode_part(part, self.dimension, &mut blocks))
+            .map(|part| encode_part(part, self.dimension, level, &mut blocks))
             .collect::<Result<_, _>>()?;
-        let header = FrameHeader {
-            dimension: self.dimension,
-            index: self.index,
-            step: self.step,
-            time: self.time,
-            parts,
-        };
-        let invalid = |problem: String| FrameError::Invalid { what: "header".into(), problem };
-        let header = serde_json::to_vec(&header).map_err(|error| invalid(error.to_string()))?;
-        let length = u32::try_from(header.len()).map_err(|_| invalid("longer than 4 GiB".into()))?;
-
-        let mut file = Vec::with_capacity(FIXED_BYTES + header.len() + CRC_BYTES + blocks.len());
-        file.extend_from_slice(&MAGIC);
-        file.extend_from_slice(&VERSION.to_le_bytes());
-        file.extend_from_slice(&length.to_le_bytes());
-        file.extend_from_slice(&header);
-        file.extend_from_slice(&crc32fast::hash(&file).to_le_bytes());
+        let header =
+            FrameHeader { dimension: self.dimension, index: self.index, step: self.step, time: self.time, parts };
+        let mut file = container::seal(KIND, &header)?;
         file.extend_from_slice(&blocks);
         Ok(file)
     }
@@ -232,15 +173,9 @@ impl Frame {
     /// Unpacks and checks a frame.
     pub fn decode(file: &[u8]) -> Result<Self, FrameError> {
         let (header, mut blocks) = FrameHeader::split(file)?;
-        let parts =
-            header.parts.into_iter().map(|part| decode_part(part, &mut blocks)).collect::<Result<_, _>>()?;
-        let frame = Self {
-            dimension: header.dimension,
-            index: header.index,
-            step: header.step,
-            time: header.time,
-            parts,
-        };
+        let FrameHeader { dimension, index, step, time, parts } = header;
+        let parts = parts.into_iter().map(|part| decode_part(part, &mut blocks)).collect::<Result<_, _>>()?;
+        let frame = Self { dimension, index, step, time, parts };
         frame.validate()?;
         Ok(frame)
     }
@@ -257,41 +192,11 @@ impl FrameHeader {
         Ok(Self::split(file)?.0)
     }
 
-    fn split(file: &[u8]) -> Result<(Self, &[u8]), FrameError> {
-        let found = file.len() as u64;
-        let magic = &file[..file.len().min(MAGIC.len())];
-        if magic != &MAGIC[..magic.len()] || magic.is_empty() {
-            let found =
-                if magic.is_empty() { "none, the file is empty".into() } else { format!("{:02x?}", magic) };
-            return Err(FrameError::Foreign { found });
-        }
-        let Some(fixed) = file.get(..FIXED_BYTES) else {
-            return Err(FrameError::Length { expected: FIXED_BYTES as u64, found });
-        };
-        let word = |at: usize| u32::from_le_bytes([fixed[at], fixed[at + 1], fixed[at + 2], fixed[at + 3]]);
-        let (version, length) = (word(8), word(12) as usize);
-        if version > VERSION {
-            return Err(FrameError::Newer { version });
-        }
-        let end = FIXED_BYTES + length;
-        let blocks_at = end + CRC_BYTES;
-        if file.len() < blocks_at {
-            return Err(FrameError::Length { expected: blocks_at as u64, found });
-        }
-        if crc32fast::hash(&file[..end]).to_le_bytes() != file[end..blocks_at] {
-            return Err(FrameError::Damaged { what: "header".into() });
-        }
-        let header: Self = serde_json::from_slice(&file[FIXED_BYTES..end])
-            .map_err(|error| FrameError::Invalid { what: "header".into(), problem: error.to_string() })?;
-        let expected = header
-            .parts
-            .iter()
-            .flat_map(|part| &part.arrays)
-            .fold(blocks_at as u64, |sum, array| sum.saturating_add(array.bytes));
-        if expected != found {
-            return Err(FrameError::Length { expected, found });
-        }
-        Ok((header, &file[blocks_at..]))
+    fn split(file: &[u8]) -> Result<(Self, &[u8]), ContainerError> {
+        container::open(KIND, file, |header: &Self| {
+            let arrays = header.parts.iter().flat_map(|part| &part.arrays);
+            arrays.fold(0, |sum: u64, array| sum.saturating_add(array.bytes))
+        })
     }
 }
 
@@ -315,14 +220,13 @@ impl<'a> Outgoing<'a> {
         Self { name: name.into(), unit, association: None, components, values }
     }
 
-    fn encode(self, blocks: &mut Vec<u8>) -> Result<ArrayHeader, FrameError> {
+    fn encode(self, level: i32, blocks: &mut Vec<u8>) -> Result<ArrayHeader, FrameError> {
         let (number, count, raw) = match self.values {
             Values::F64(v) => (NumberType::F64, v.len(), shuffle(v, f64::to_le_bytes)),
             Values::F32(v) => (NumberType::F32, v.len(), shuffle(v, f32::to_le_bytes)),
             Values::U32(v) => (NumberType::U32, v.len(), shuffle(v, u32::to_le_bytes)),
         };
-        let block = zstd::bulk::compress(&raw, COMPRESSION_LEVEL)
-            .map_err(|error| FrameError::Invalid { what: self.name.clone(), problem: error.to_string() })?;
+        let block = container::pack(&raw, level, &self.name)?;
         let header = ArrayHeader {
             name: self.name,
             number,
@@ -354,7 +258,12 @@ fn unshuffle<T, const N: usize>(shuffled: &[u8], number: impl Fn([u8; N]) -> T) 
     (0..count).map(|i| number(std::array::from_fn(|k| shuffled[k * count + i]))).collect()
 }
 
-fn encode_part(part: &Part, dimension: usize, blocks: &mut Vec<u8>) -> Result<PartHeader, FrameError> {
+fn encode_part(
+    part: &Part,
+    dimension: usize,
+    level: i32,
+    blocks: &mut Vec<u8>,
+) -> Result<PartHeader, FrameError> {
     let mut outgoing = Vec::new();
     let kind = match &part.geometry {
         Geometry::Bodies(bodies) => {
@@ -376,19 +285,19 @@ fn encode_part(part: &Part, dimension: usize, blocks: &mut Vec<u8>) -> Result<Pa
                     }
                 });
             }
-            Kind::Bodies { names: bodies.names.clone(), shapes }
+            PartKind::Bodies { names: bodies.names.clone(), shapes }
         }
         Geometry::Points { positions } => {
             outgoing.push(Outgoing::geometry("position", "m", dimension, Values::F64(positions)));
-            Kind::Points
+            PartKind::Points
         }
         Geometry::Mesh { element, positions, elements } => {
             outgoing.push(Outgoing::geometry("position", "m", dimension, Values::F64(positions)));
             outgoing.push(Outgoing::geometry("elements", "1", element.corners(), Values::U32(elements)));
-            Kind::Mesh { element: *element }
+            PartKind::Mesh { element: *element }
         }
         Geometry::Grid { origin, spacing, cells } => {
-            Kind::Grid { origin: origin.clone(), spacing: *spacing, cells: cells.clone() }
+            PartKind::Grid { origin: origin.clone(), spacing: *spacing, cells: cells.clone() }
         }
     };
     outgoing.extend(part.attributes.iter().map(|attribute| Outgoing {
@@ -402,7 +311,7 @@ fn encode_part(part: &Part, dimension: usize, blocks: &mut Vec<u8>) -> Result<Pa
             Data::U32(values) => Values::U32(values),
         },
     }));
-    let arrays = outgoing.into_iter().map(|array| array.encode(blocks)).collect::<Result<_, _>>()?;
+    let arrays = outgoing.into_iter().map(|array| array.encode(level, blocks)).collect::<Result<_, _>>()?;
     Ok(PartHeader { name: part.name.clone(), kind, arrays })
 }
 
@@ -427,7 +336,7 @@ fn decode_part(header: PartHeader, blocks: &mut &[u8]) -> Result<Part, FrameErro
     }
     let mut arrays = GeometryArrays { part: &header.name, arrays: geometry_arrays };
     let geometry = match header.kind {
-        Kind::Bodies { names, shapes } => {
+        PartKind::Bodies { names, shapes } => {
             let shapes = shapes
                 .into_iter()
                 .enumerate()
@@ -450,39 +359,24 @@ fn decode_part(header: PartHeader, blocks: &mut &[u8]) -> Result<Part, FrameErro
                 rotations: arrays.take_f64("rotation")?,
             })
         }
-        Kind::Points => Geometry::Points { positions: arrays.take_f64("position")? },
-        Kind::Mesh { element } => Geometry::Mesh {
+        PartKind::Points => Geometry::Points { positions: arrays.take_f64("position")? },
+        PartKind::Mesh { element } => Geometry::Mesh {
             element,
             positions: arrays.take_f64("position")?,
             elements: arrays.take_u32("elements")?,
         },
-        Kind::Grid { origin, spacing, cells } => Geometry::Grid { origin, spacing, cells },
+        PartKind::Grid { origin, spacing, cells } => Geometry::Grid { origin, spacing, cells },
     };
     Ok(Part { name: header.name, geometry, attributes })
 }
 
-fn decode_block(block: &[u8], array: &ArrayHeader, what: &str) -> Result<Data, FrameError> {
-    if crc32fast::hash(block) != array.crc32 {
-        return Err(FrameError::Damaged { what: what.into() });
-    }
-    let invalid = |problem: String| FrameError::Invalid { what: what.into(), problem };
+fn decode_block(block: &[u8], array: &ArrayHeader, what: &str) -> Result<Data, ContainerError> {
     let [entries, components] = array.shape;
     let size = entries
         .checked_mul(components)
         .and_then(|count| count.checked_mul(array.number.size() as u64))
-        .filter(|size| *size <= array.bytes.saturating_mul(GREATEST_EXPANSION))
-        .ok_or_else(|| {
-            invalid(format!("{entries} x {components} numbers cannot come from {} bytes", array.bytes))
-        })?;
-    let mut raw = Vec::new();
-    raw.try_reserve_exact(size as usize).map_err(|error| invalid(error.to_string()))?;
-    // One byte more than announced is enough to see that the block holds more.
-    zstd::Decoder::with_buffer(block)
-        .and_then(|decoder| decoder.take(size + 1).read_to_end(&mut raw))
-        .map_err(|error| invalid(error.to_string()))?;
-    if raw.len() as u64 != size {
-        return Err(invalid(format!("the block does not hold the {size} bytes that the header announces")));
-    }
+        .ok_or_else(|| ContainerError::invalid(what, format!("{entries} x {components} numbers are too many")))?;
+    let raw = container::unpack(block, array.crc32, size, what)?;
     Ok(match array.number {
         NumberType::F64 => Data::F64(unshuffle(&raw, f64::from_le_bytes)),
         NumberType::F32 => Data::F32(unshuffle(&raw, f32::from_le_bytes)),
@@ -513,10 +407,7 @@ impl GeometryArrays<'_> {
         }
     }
     fn invalid(&self, name: &str, problem: &str) -> FrameError {
-        FrameError::Invalid {
-            what: format!("array \"{name}\" of part \"{}\"", self.part),
-            problem: problem.into(),
-        }
+        ContainerError::invalid(format!("array \"{name}\" of part \"{}\"", self.part), problem).into()
     }
 }
 

@@ -264,3 +264,46 @@ impl Geometry {
 fn product(factors: impl Iterator<Item = u64>) -> Option<usize> {
     factors.map(|n| usize::try_from(n).ok()).try_fold(1_usize, |all, n| all.checked_mul(n?))
 }
+
+impl Frame {
+    /// Memory of the arrays (bytes), for queues that are bounded by what they hold.
+    pub fn memory_bytes(&self) -> usize {
+        self.parts.iter().map(Part::memory_bytes).sum()
+    }
+
+    /// File name of frame `index`; names sort like the numbers.
+    pub fn file_name(index: u64) -> String {
+        format!("frame-{index:06}.{}", format::EXTENSION)
+    }
+
+    /// Inverse of [`Self::file_name`].
+    pub fn index_of(file_name: &str) -> Option<u64> {
+        file_name.strip_prefix("frame-")?.strip_suffix(format::EXTENSION)?.strip_suffix('.')?.parse().ok()
+    }
+}
+
+impl Part {
+    fn memory_bytes(&self) -> usize {
+        let geometry = match &self.geometry {
+            Geometry::Bodies(bodies) => {
+                let shape = |shape: &Shape| match shape {
+                    Shape::Surface { positions, elements } => 8 * positions.len() + 4 * elements.len(),
+                    _ => 0,
+                };
+                bodies.names.iter().map(|name| name.len() + 24).sum::<usize>()
+                    + bodies.shapes.iter().map(shape).sum::<usize>()
+                    + 4 * bodies.shape_of.len()
+                    + 8 * (bodies.positions.len() + bodies.rotations.len())
+            }
+            Geometry::Points { positions } => 8 * positions.len(),
+            Geometry::Mesh { positions, elements, .. } => 8 * positions.len() + 4 * elements.len(),
+            Geometry::Grid { .. } => 0,
+        };
+        let attribute = |attribute: &Attribute| match &attribute.data {
+            Data::F64(values) => 8 * values.len(),
+            Data::F32(values) => 4 * values.len(),
+            Data::U32(values) => 4 * values.len(),
+        };
+        geometry + self.attributes.iter().map(attribute).sum::<usize>()
+    }
+}

@@ -69,8 +69,8 @@ pub fn sample(dimension: usize) -> Frame {
 fn what_is_read_is_what_was_written() {
     for dimension in [2, 3] {
         let frame = sample(dimension);
-        let file = frame.encode().unwrap();
-        assert_eq!(file, frame.encode().unwrap());
+        let file = frame.encode(1).unwrap();
+        assert_eq!(file, frame.encode(1).unwrap());
         assert_eq!(Frame::decode(&file).unwrap(), frame);
         let header = FrameHeader::decode(&file).unwrap();
         assert_eq!((header.index, header.step, header.time), (7, 123, 0.1 + 0.2));
@@ -79,7 +79,7 @@ fn what_is_read_is_what_was_written() {
 
 #[test]
 fn any_flipped_bit_and_any_truncation_is_noticed() {
-    let file = sample(3).encode().unwrap();
+    let file = sample(3).encode(1).unwrap();
     for byte in 0..file.len() {
         let mut flipped = file.clone();
         flipped[byte] ^= 1 << (byte % 8);
@@ -87,25 +87,25 @@ fn any_flipped_bit_and_any_truncation_is_noticed() {
         assert!(Frame::decode(&file[..byte]).is_err(), "cut at {byte}");
     }
     let longer = [file.as_slice(), &[0]].concat();
-    assert!(matches!(Frame::decode(&longer), Err(FrameError::Length { .. })));
+    assert!(matches!(Frame::decode(&longer), Err(FrameError::Container(ContainerError::Length { .. }))));
 }
 
 #[test]
 fn foreign_and_newer_files_are_named_as_such() {
-    assert!(matches!(Frame::decode(b""), Err(FrameError::Foreign { .. })));
-    assert!(matches!(Frame::decode(b"# OBJ file\nv 0 0 0"), Err(FrameError::Foreign { .. })));
-    let mut file = sample(2).encode().unwrap();
+    assert!(matches!(Frame::decode(b""), Err(FrameError::Container(ContainerError::Foreign { .. }))));
+    assert!(matches!(Frame::decode(b"# OBJ file\nv 0 0 0"), Err(FrameError::Container(ContainerError::Foreign { .. }))));
+    let mut file = sample(2).encode(1).unwrap();
     file[8..12].copy_from_slice(&2_u32.to_le_bytes());
-    assert!(matches!(Frame::decode(&file), Err(FrameError::Newer { version: 2 })));
+    assert!(matches!(Frame::decode(&file), Err(FrameError::Container(ContainerError::Newer { version: 2, known: 1 }))));
 }
 
 /// A file with right checksums around a header that lies.
 fn with_header(change: impl Fn(&mut FrameHeader)) -> Vec<u8> {
-    let file = sample(3).encode().unwrap();
+    let file = sample(3).encode(1).unwrap();
     let (mut header, blocks) = FrameHeader::split(&file).unwrap();
     change(&mut header);
     let json = serde_json::to_vec(&header).unwrap();
-    let mut forged = [&MAGIC[..], &VERSION.to_le_bytes(), &(json.len() as u32).to_le_bytes(), &json].concat();
+    let mut forged = [&KIND.magic[..], &KIND.version.to_le_bytes(), &(json.len() as u32).to_le_bytes(), &json].concat();
     forged.extend(crc32fast::hash(&forged).to_le_bytes());
     [&forged, blocks].concat()
 }
@@ -113,19 +113,19 @@ fn with_header(change: impl Fn(&mut FrameHeader)) -> Vec<u8> {
 #[test]
 fn a_lying_header_neither_panics_nor_allocates() {
     let huge = with_header(|header| header.parts[0].arrays[0].shape = [u64::MAX / 16, 1]);
-    assert!(matches!(Frame::decode(&huge), Err(FrameError::Invalid { .. })));
+    assert!(matches!(Frame::decode(&huge), Err(FrameError::Container(ContainerError::Invalid { .. }))));
     let overflow = with_header(|header| header.parts[0].arrays[0].shape = [u64::MAX, u64::MAX]);
-    assert!(matches!(Frame::decode(&overflow), Err(FrameError::Invalid { .. })));
+    assert!(matches!(Frame::decode(&overflow), Err(FrameError::Container(ContainerError::Invalid { .. }))));
     let long = with_header(|header| header.parts[0].arrays[0].bytes = u64::MAX);
-    assert!(matches!(Frame::decode(&long), Err(FrameError::Length { .. })));
+    assert!(matches!(Frame::decode(&long), Err(FrameError::Container(ContainerError::Length { .. }))));
     let short = with_header(|header| header.parts[0].arrays[0].shape[0] -= 1);
-    assert!(matches!(Frame::decode(&short), Err(FrameError::Invalid { .. })));
+    assert!(matches!(Frame::decode(&short), Err(FrameError::Container(ContainerError::Invalid { .. }))));
     let renamed = with_header(|header| header.parts[1].arrays[0].name = "place".into());
-    assert!(matches!(Frame::decode(&renamed), Err(FrameError::Invalid { .. })));
+    assert!(matches!(Frame::decode(&renamed), Err(FrameError::Container(ContainerError::Invalid { .. }))));
     let flat = with_header(|header| header.dimension = 1);
     assert!(matches!(Frame::decode(&flat), Err(FrameError::Inconsistent(_))));
     let grid = with_header(|header| {
-        header.parts[3].kind = Kind::Grid { origin: vec![0.0; 3], spacing: 1.0, cells: vec![u64::MAX; 3] };
+        header.parts[3].kind = PartKind::Grid { origin: vec![0.0; 3], spacing: 1.0, cells: vec![u64::MAX; 3] };
     });
     assert!(matches!(Frame::decode(&grid), Err(FrameError::Inconsistent(_))));
 }
@@ -135,7 +135,7 @@ fn inconsistent_frames_are_not_written() {
     let problem = |change: fn(&mut Frame)| {
         let mut frame = sample(3);
         change(&mut frame);
-        frame.encode().unwrap_err().to_string()
+        frame.encode(1).unwrap_err().to_string()
     };
     assert!(problem(|f| f.parts[1].name = "bodies".into()).contains("two parts"));
     assert!(problem(|f| f.parts[0].attributes[0].components = 2).contains("velocity"));
@@ -158,13 +158,13 @@ fn shuffled_coordinates_pack_well() {
         time: 0.0,
         parts: vec![Part { name: "p".into(), geometry: Geometry::Points { positions }, attributes: vec![] }],
     };
-    assert!(frame.encode().unwrap().len() < 30_000 * 8 * 7 / 10);
+    assert!(frame.encode(1).unwrap().len() < 30_000 * 8 * 7 / 10);
 }
 
 proptest! {
     #[test]
     fn random_bytes_never_panic(tail in proptest::collection::vec(any::<u8>(), 0..200)) {
-        let file = [&MAGIC[..], &VERSION.to_le_bytes(), &tail].concat();
+        let file = [&KIND.magic[..], &KIND.version.to_le_bytes(), &tail].concat();
         prop_assert!(Frame::decode(&file).is_err());
         prop_assert!(Frame::decode(&tail).is_err());
     }
