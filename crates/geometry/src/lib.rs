@@ -6,6 +6,7 @@
 pub mod bounds;
 pub mod bvh;
 pub mod generate;
+pub mod io;
 pub mod mesh;
 pub mod query;
 pub mod simplex;
