@@ -14,7 +14,7 @@ fn main() {
     let flat: Vec<Matrix<2>> = (0..n).map(|_| Matrix::from_fn(|_, _| uniform())).collect();
     let mut out = vec![Svd::<3>::zero(); n];
     let mut out2 = vec![Svd::<2>::zero(); n];
-    let mut time = |name: &str, work: &mut dyn FnMut()| {
+    let time = |name: &str, work: &mut dyn FnMut()| {
         let mut best = f64::INFINITY;
         for _ in 0..30 {
             let start = Instant::now();

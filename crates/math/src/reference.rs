@@ -238,8 +238,9 @@ fn turned<const D: usize>(m: &Matrix<D>) -> f64 {
     worse(departure_from_identity(m.transpose() * m), (determinant(m).high - 1.0).abs())
 }
 
-fn unordered(sigma: &[f64]) -> f64 {
-    sigma.windows(2).filter(|pair| !(pair[0] >= pair[1].abs())).count() as f64
+/// Number of neighbours out of order.
+fn unordered(values: &[f64], in_order: impl Fn(f64, f64) -> bool) -> f64 {
+    values.windows(2).filter(|pair| !in_order(pair[0], pair[1])).count() as f64
 }
 
 /// Measures a signed decomposition of `f` against the reference.
@@ -254,7 +255,7 @@ pub fn svd_errors<const D: usize>(f: &Matrix<D>, svd: &Svd<D>) -> SvdErrors {
         reconstruction: largest_entry(f / scale - svd.recompose(&sigma)) / size,
         rotation: worse(turned(&svd.u), turned(&svd.v)),
         values: largest_entry(sigma - reference) / size,
-        unordered: unordered(svd.sigma.as_slice()),
+        unordered: unordered(svd.sigma.as_slice(), |a, b| a >= b.abs()),
     }
 }
 
@@ -267,7 +268,7 @@ pub fn eigen_errors<const D: usize>(a: &Matrix<D>, eigen: &SymmetricEigen<D>) ->
         reconstruction: largest_entry(a / scale - eigen.map(|x| x / scale)) / size,
         rotation: turned(&eigen.vectors),
         values: largest_entry(eigen.values / scale - reference) / size,
-        unordered: eigen.values.as_slice().windows(2).filter(|pair| !(pair[0] >= pair[1])).count() as f64,
+        unordered: unordered(eigen.values.as_slice(), |a, b| a >= b),
     }
 }
 
@@ -281,7 +282,7 @@ pub fn thin_svd_errors(f: &SMatrix<f64, 3, 2>, svd: &ThinSvd) -> SvdErrors {
         reconstruction: largest_entry(f / scale - svd.recompose(&sigma)) / size,
         rotation: worse(departure_from_identity(svd.u.transpose() * svd.u), turned(&svd.v)),
         values: largest_entry(sigma - reference) / size,
-        unordered: unordered(&[svd.sigma[0], svd.sigma[1], 0.0]),
+        unordered: unordered(&[svd.sigma[0], svd.sigma[1], 0.0], |a, b| a >= b),
     }
 }
 

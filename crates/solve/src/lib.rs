@@ -6,6 +6,7 @@
 mod csr;
 mod error;
 mod krylov;
+pub mod multigrid;
 mod operator;
 mod preconditioner;
 pub mod vector;

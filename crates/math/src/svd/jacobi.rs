@@ -300,7 +300,7 @@ impl<const R: usize, const C: usize> Block<R, C, 1> {
 }
 
 /// A unit vector at right angles to the orthonormal `others`: the axis that they cover least, made orthogonal. With no others, or with axes, it is the next axis.
-pub(super) fn perpendicular<const R: usize>(others: &[Vector<R>]) -> Vector<R> {
+pub(crate) fn perpendicular<const R: usize>(others: &[Vector<R>]) -> Vector<R> {
     let covered = |axis: usize| others.iter().map(|u| u[axis] * u[axis]).sum::<f64>();
     let mut best = 0;
     for axis in 1..R {

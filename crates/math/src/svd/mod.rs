@@ -19,6 +19,7 @@ mod tests;
 mod thin;
 
 pub use batch::{signed_svd_batch, signed_svd_batch_parallel};
+pub(crate) use jacobi::perpendicular;
 pub use thin::{ThinSvd, thin_svd};
 
 #[doc(hidden)]

@@ -43,7 +43,7 @@ pub fn thin_svd(f: &SMatrix<f64, 3, 2>, hint: Option<&Vector<3>>) -> ThinSvd {
     let (b1, b2) = (block.column(0), block.column(1));
     let v = Matrix::<2>::from_fn(|i, j| block.v(i, j) + 0.0);
     let length = b1.norm();
-    if !(length > 0.0) {
+    if length == 0.0 {
         return ThinSvd {
             u: SMatrix::identity(),
             sigma: Vector::repeat(0.0 * unscale),
