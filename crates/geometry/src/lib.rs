@@ -3,4 +3,12 @@
 //!
 //! What does not live here: anything with mass, velocity or force (`rigid`, `deformable`, `fluid`) and large linear systems (`solve`).
 
+pub mod bounds;
+pub mod bvh;
+pub mod generate;
 pub mod mesh;
+pub mod query;
+pub mod simplex;
+
+pub use bounds::Aabb;
+pub use bvh::Bvh;

@@ -1,5 +1,11 @@
 //! Meshes: points and the elements that connect them.
 
+mod error;
+
+pub use error::MeshError;
+
+use crate::bounds::Aabb;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use splashdown_math::Vector;
 
@@ -22,6 +28,55 @@ pub type TriangleMesh<const D: usize> = Mesh<D, 3>;
 pub type TetrahedronMesh = Mesh<3, 4>;
 /// Hexahedra, nodes in the order `4 i + 2 j + k` of the corners (i, j, k) of the unit cube (spec/deformable-solids.md 3.13).
 pub type HexahedronMesh = Mesh<3, 8>;
+
+/// What bounds a body in dimension `D`: closed curves of segments in 2D, closed surfaces of triangles in 3D. A segment of a surface has its
+/// outside to the right, so a counter-clockwise curve bounds what it encloses.
+pub type SurfaceMesh<const D: usize> = Mesh<D, D>;
+
+impl<const D: usize, const N: usize> Mesh<D, N> {
+    /// Corner positions of one element (m).
+    #[inline]
+    pub fn corners(&self, element: usize) -> [Vector<D>; N] {
+        self.elements[element].map(|i| self.points[i as usize])
+    }
+
+    /// Box around one element.
+    #[inline]
+    pub fn element_bounds(&self, element: usize) -> Aabb<D> {
+        Aabb::of_points(&self.corners(element))
+    }
+
+    /// Box around all points; empty for a mesh without points.
+    pub fn bounds(&self) -> Aabb<D> {
+        Aabb::of_points(&self.points)
+    }
+
+    /// Does every index name a point? Every structure that is built from a mesh asks this first.
+    pub fn check_indices(&self) -> Result<(), MeshError> {
+        let points = self.points.len();
+        let bad = self
+            .elements
+            .par_iter()
+            .with_min_len(1 << 14)
+            .position_first(|element| element.iter().any(|&i| i as usize >= points));
+        bad.map_or(Ok(()), |element| {
+            let index =
+                self.elements[element].into_iter().find(|&i| i as usize >= points).unwrap_or(u32::MAX);
+            Err(MeshError::IndexOutOfRange { element, index, points })
+        })
+    }
+}
+
+impl<const D: usize, const N: usize> Mesh<D, N> {
+    /// Is every coordinate finite?
+    pub fn check_finite(&self) -> Result<(), MeshError> {
+        let bad =
+            self.points.par_iter().with_min_len(1 << 14).position_first(|p| !p.iter().all(|x| x.is_finite()));
+        bad.map_or(Ok(()), |point| {
+            Err(MeshError::NotFinite { point, coordinates: self.points[point].as_slice().to_vec() })
+        })
+    }
+}
 
 /// Serialises fixed-size index arrays of any length, which serde's derive does not do for `[T; N]`.
 mod elements_as_lists {
