@@ -3,4 +3,8 @@
 //!
 //! What does not live here: anything with mass, velocity or force (`rigid`, `deformable`, `fluid`) and large linear systems (`solve`).
 
+mod aabb;
+pub mod grid;
 pub mod mesh;
+
+pub use aabb::Aabb;
