@@ -3,8 +3,11 @@
 //!
 //! What does not live here: anything with mass, velocity or force (`rigid`, `deformable`, `fluid`) and large linear systems (`solve`).
 
-mod aabb;
+pub mod bounds;
 pub mod grid;
+pub mod iso_surface;
+pub mod level_set;
 pub mod mesh;
+pub mod shapes;
 
-pub use aabb::Aabb;
+pub use bounds::Aabb;

@@ -1,7 +1,7 @@
 //! Where the samples of a field sit and how they are numbered.
 
 use super::{Grid, MAX_GHOST_LAYERS};
-use crate::aabb::Aabb;
+use crate::bounds::Aabb;
 use serde::{Deserialize, Serialize};
 use splashdown_math::Vector;
 

@@ -27,9 +27,10 @@ pub use faces::FaceFields;
 pub use field::{Field, Value};
 pub use index_map::{FaceIndexMap, IndexMap};
 pub use interpolate::{Interpolation, Reach};
+pub(crate) use lattice::box_indices;
 pub use lattice::{Index, Lattice, Location};
 
-use crate::aabb::Aabb;
+use crate::bounds::Aabb;
 use serde::{Deserialize, Serialize};
 use splashdown_math::Vector;
 
@@ -151,12 +152,12 @@ impl<const D: usize> Grid<D> {
         if !(spacing.is_finite() && spacing > 0.0) {
             return Err(GridError::Spacing { axis: 0, value: spacing });
         }
-        let edges = bounds.edges();
+        let edges = bounds.extent();
         // A quotient that is an integer up to rounding does not get a further cell.
         let cells: [usize; D] = std::array::from_fn(|a| {
             ((edges[a] / spacing - 1e-9).ceil().max(1.0) as usize).saturating_add(2 * padding)
         });
-        let origin = Vector::from_fn(|a, _| bounds.centre()[a] - 0.5 * spacing * cells[a] as f64);
+        let origin = Vector::from_fn(|a, _| bounds.center()[a] - 0.5 * spacing * cells[a] as f64);
         Self::new(origin, Vector::repeat(spacing), cells)
     }
 
