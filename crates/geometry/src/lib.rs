@@ -13,3 +13,10 @@ pub mod simplex;
 
 pub use bounds::Aabb;
 pub use bvh::Bvh;
+pub mod grid;
+pub mod iso_surface;
+pub mod level_set;
+pub mod mesh;
+pub mod shapes;
+
+pub use bounds::Aabb;
