@@ -10,6 +10,7 @@ mod error;
 mod krylov;
 mod mass;
 mod null_space;
+pub mod multigrid;
 mod operator;
 mod preconditioner;
 mod system;
