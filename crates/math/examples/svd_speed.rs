@@ -7,7 +7,7 @@ fn main() {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     };
-    let n = 20000;
+    let n = 4096;
     let near: Vec<Matrix<3>> =
         (0..n).map(|_| Matrix::identity() + Matrix::from_fn(|_, _| 0.2 * uniform())).collect();
     let wild: Vec<Matrix<3>> = (0..n).map(|_| Matrix::from_fn(|_, _| uniform())).collect();
@@ -16,7 +16,7 @@ fn main() {
     let mut out2 = vec![Svd::<2>::zero(); n];
     let time = |name: &str, work: &mut dyn FnMut()| {
         let mut best = f64::INFINITY;
-        for _ in 0..30 {
+        for _ in 0..400 {
             let start = Instant::now();
             work();
             best = best.min(start.elapsed().as_secs_f64());
