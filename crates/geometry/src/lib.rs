@@ -5,6 +5,7 @@
 
 pub mod bounds;
 pub mod bvh;
+pub mod ccd;
 pub mod mesh;
 pub mod query;
 pub mod simplex;
