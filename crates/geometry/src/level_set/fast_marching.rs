@@ -26,7 +26,8 @@ pub enum MarchingOrder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InterfaceDistance {
-    /// Distance to the plane through the linear zero crossings on the axes: O(h^2), robust, also with blocked links.
+    /// Distance to the plane through the linear zero crossings on the axes: robust, also with blocked links, but O(h) where the surface is
+    /// oblique and crosses one axis only, so the whole is first order (spec fluid-base 3.9 a).
     Linear,
     /// Closest point on the zero set of the cubic interpolant, for two layers of samples; moves the zero set by O(h^4) only. Falls back to
     /// the linear rule where Newton's method does not converge (kinks, features below the spacing).
