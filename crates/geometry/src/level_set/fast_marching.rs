@@ -134,8 +134,7 @@ fn march<const D: usize>(
     options: &FastMarching,
     open: &(impl Fn(Index<D>, usize) -> bool + Send + Sync),
 ) -> Result<Marched, LevelSetError> {
-    // NaN bands compare false.
-    if !(options.band > 0.0) {
+    if options.band.is_nan() || options.band <= 0.0 {
         return Err(LevelSetError::Band(options.band));
     }
     // Two layers around the samples spare all range checks.
@@ -343,8 +342,8 @@ fn solve_quadratic<const D: usize>(upwind: &[Upwind; D], second: bool) -> Option
         let discriminant = b * b - a * c;
         let next = base + (b + discriminant.sqrt()) / a;
         // The front only moves outwards. Second-order differences may fail to (at kinks); first-order ones only by rounding, where this
-        // axis changes nothing. NaN, from a negative discriminant, compares false.
-        if !(next >= axis.first) {
+        // axis changes nothing. NaN comes from a negative discriminant.
+        if next.is_nan() || next < axis.first {
             if second {
                 return None;
             }

