@@ -5,6 +5,7 @@
 
 pub mod bounds;
 pub mod bvh;
+pub mod ccd;
 pub mod generate;
 pub mod grid;
 pub mod io;
