@@ -9,6 +9,7 @@ pub mod generate;
 pub mod io;
 pub mod mesh;
 pub mod query;
+pub mod sample;
 pub mod simplex;
 
 pub use bounds::Aabb;

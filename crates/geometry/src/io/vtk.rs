@@ -43,6 +43,7 @@ impl<'a> Reader<'a> {
         let at = self.cursor.here();
         if !self.text {
             self.cursor.end_line("the end of the line before binary data")?;
+            self.cursor.binary = true;
         }
         let least = if self.text { 2 } else { kind.size() };
         // A text file may end right after the last digit.
@@ -163,7 +164,7 @@ impl<'a> Reader<'a> {
 
     /// Metadata end with an empty line.
     fn skip_metadata(&mut self) {
-        self.cursor.rest_of_line();
+        self.cursor.line();
         while self.cursor.line().is_some_and(|line| !line.trim_ascii().is_empty()) {}
     }
 }

@@ -2,7 +2,8 @@
 
 mod eigen_accuracy;
 mod svd_accuracy;
+mod tetrahedra_quality;
 
 use crate::Case;
 
-pub(super) const CASES: &[Case] = &[svd_accuracy::CASE, eigen_accuracy::CASE];
+pub(super) const CASES: &[Case] = &[svd_accuracy::CASE, eigen_accuracy::CASE, tetrahedra_quality::CASE];

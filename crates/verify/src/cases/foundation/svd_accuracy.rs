@@ -43,12 +43,7 @@ struct Findings {
     different: f64,
 }
 
-fn record(
-    measurements: &mut Measurements,
-    name: &str,
-    count: usize,
-    sweep: fn(Pcg64Mcg) -> Findings,
-) {
+fn record(measurements: &mut Measurements, name: &str, count: usize, sweep: fn(Pcg64Mcg) -> Findings) {
     let chunks: Vec<Findings> = (0..count.div_ceil(CHUNK))
         .into_par_iter()
         .map(|chunk| sweep(Pcg64Mcg::seed_from_u64(chunk as u64)))
