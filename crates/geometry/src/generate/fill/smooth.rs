@@ -2,6 +2,7 @@
 
 use crate::mesh::Mesh;
 use crate::simplex::signed_volume;
+use rayon::prelude::*;
 use splashdown_math::{Matrix, Vector};
 
 /// Elements whose angles are all between 30 and 150 degrees are left alone: the cosine of 30 degrees.
@@ -20,7 +21,19 @@ pub fn smooth<const D: usize, const N: usize>(
     }
     let (starts, incident) = elements_of_points(mesh);
     for _ in 0..sweeps {
-        for point in 0..mesh.points.len() {
+        // Most of the mesh is untouched lattice, which needs no second look.
+        let poor: Vec<bool> = (0..mesh.elements.len())
+            .into_par_iter()
+            .with_min_len(1 << 12)
+            .map(|e| worst_cosine(&mesh.corners(e)) > GOOD)
+            .collect();
+        let mut candidate = vec![false; mesh.points.len()];
+        for (element, _) in mesh.elements.iter().zip(&poor).filter(|(_, poor)| **poor) {
+            for &p in element {
+                candidate[p as usize] = true;
+            }
+        }
+        for point in (0..mesh.points.len()).filter(|p| candidate[*p]) {
             let around = &incident[starts[point] as usize..starts[point + 1] as usize];
             let current = worst_around(mesh, around);
             if current <= GOOD {
