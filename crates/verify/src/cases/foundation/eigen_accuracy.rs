@@ -20,7 +20,7 @@ pub(super) const CASE: Case = Case {
 };
 
 const SOURCE: &str = "exact: Jacobi in double-double";
-const COUNT: usize = 200_000;
+const COUNT: usize = 100_000;
 
 fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     record(measurements, "2x2", sweep::<2>());

@@ -30,8 +30,8 @@ const CHUNK: usize = 4096;
 
 fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     record(measurements, "3x3", 1_000_000, sweep::<3>);
-    record(measurements, "2x2", 500_000, sweep::<2>);
-    record(measurements, "3x2", 250_000, sweep_thin);
+    record(measurements, "2x2", 200_000, sweep::<2>);
+    record(measurements, "3x2", 100_000, sweep_thin);
     Ok(())
 }
 
