@@ -13,6 +13,7 @@ pub mod iso_surface;
 pub mod level_set;
 pub mod mesh;
 pub mod query;
+pub mod sample;
 pub mod shapes;
 pub mod simplex;
 

@@ -8,6 +8,7 @@ mod free_flight;
 mod iso_surface;
 mod signed_distance_order;
 mod svd_accuracy;
+mod tetrahedra_quality;
 
 use crate::Case;
 
@@ -20,4 +21,5 @@ pub(super) const CASES: &[Case] = &[
     iso_surface::CASE,
     free_flight::CASE,
     damped_spring::CASE,
+    tetrahedra_quality::CASE,
 ];
