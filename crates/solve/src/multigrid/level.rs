@@ -23,6 +23,11 @@ impl CellOperator {
         self.extra.len()
     }
 
+    /// Coordinates of a flat index.
+    pub fn at(&self, cell: usize) -> [usize; 3] {
+        [cell % self.n[0], cell / self.n[0] % self.n[1], cell / (self.n[0] * self.n[1])]
+    }
+
     /// Diagonal of a cell, in double precision so that a closed region's matrix is singular to rounding.
     #[inline]
     pub fn diagonal(&self, at: [usize; 3], cell: usize) -> f64 {
@@ -88,7 +93,17 @@ impl Level {
             None => Weights::Faces([0, 1, 2].map(|axis| split(&layout, |cell| operator.upper[axis][cell]))),
         };
         let residual = zeros();
-        Self { layout, weights, inverse, diagonal, spans, x: [zeros(), zeros()], b: [zeros(), zeros()], residual, sweeps }
+        Self {
+            layout,
+            weights,
+            inverse,
+            diagonal,
+            spans,
+            x: [zeros(), zeros()],
+            b: [zeros(), zeros()],
+            residual,
+            sweeps,
+        }
     }
 
     /// Bytes of the arrays.

@@ -105,7 +105,8 @@ impl PoissonSolver {
             b = &compatible;
         }
         let norm_b = self.load(b, x);
-        let mut report = PoissonReport { iterations: 0, relative_residual: 0.0, converged: true, incompatibility };
+        let mut report =
+            PoissonReport { iterations: 0, relative_residual: 0.0, converged: true, incompatibility };
         if norm_b == 0.0 {
             x.fill(0.0);
             return report;
@@ -193,7 +194,7 @@ impl PoissonSolver {
             reduce_planes(layout, &mut r[colour], partial, |k, plane| {
                 let mut sum = 0.0;
                 for_rows(layout, &spans[colour], colour, k, |row, local| {
-                    let (j, s0) = (local.start / layout.row - 1, local.start % layout.row - 1);
+                    let (j, s0) = layout.row_of(local.start);
                     let range = row.base..row.base + row.len;
                     let b = &b[layout.natural_row(j, k) + 2 * s0 + row.q..];
                     let active = &inverse[colour][range.clone()];
