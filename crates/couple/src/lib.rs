@@ -1,1 +1,36 @@
-//! Under construction in this commit series.
+//! The one time step that moves everything together: the model of a world, its state, and the stepper that advances it through the coupled solve.
+//!
+//! What does not live here: forces and bodies themselves (`rigid`, `deformable`) and the solver (`solve`); this crate only composes them.
+//!
+//! ```
+//! use splashdown_couple::World;
+//! use splashdown_math::{Frame, Twist, Vector};
+//! use splashdown_rigid::{Body, Kind};
+//!
+//! let mut world = World::<3>::new(Vector::from([0.0, -9.81, 0.0]))?;
+//! let ball = Body::new("ball", Kind::Dynamic, 1.0, &[0.4, 0.4, 0.4])?;
+//! world.add_body(ball, Frame::identity(), Twist { linear: Vector::from([1.0, 5.0, 0.0]), angular: Vector::zeros() });
+//! for _ in 0..100 {
+//!     world.step(0.01)?;
+//! }
+//! let ball = world.state().bodies[0];
+//! assert!((ball.frame.position - Vector::from([1.0, 5.0 - 0.5 * 9.81, 0.0])).norm() < 1e-12);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod clock;
+mod diagnostics;
+mod generalized;
+mod model;
+mod solve;
+mod state;
+mod step;
+mod world;
+
+pub use clock::{Clock, ClockError, StepPolicy};
+pub use diagnostics::Diagnostics;
+pub use model::{Deformable, Formulation, Model, ModelError, Options};
+pub use solve::{BlockReport, SolveReport};
+pub use state::{Multipliers, State};
+pub use step::{StepError, StepReport};
+pub use world::World;

@@ -21,14 +21,19 @@
 //! assert_eq!(v, Vector::from([0.0, 3.0]));
 //! ```
 
+mod eigen;
 mod frame;
+pub mod reference;
 mod space;
+pub mod svd;
 mod symmetric;
 mod twist;
 
+pub use eigen::{SymmetricEigen, symmetric_eigen};
 pub use frame::Frame;
 pub use space::{Coordinates, Dim, Inertia, Rotation, Space, Spin};
-pub use symmetric::{SymmetricMatrix2, SymmetricMatrix3};
+pub use svd::{Svd, ThinSvd, polar, signed_svd, signed_svd_batch, signed_svd_batch_parallel, thin_svd};
+pub use symmetric::SymmetricMatrix;
 pub use twist::Twist;
 
 /// A vector of `D` components (metres, metres per second, ... as the context says).

@@ -1,6 +1,7 @@
 //! What really differs between two and three dimensions: spin, rotation, the cross product and the inertia tensor.
 
-use crate::{Matrix, Vector};
+use crate::svd::perpendicular;
+use crate::{Matrix, Vector, signed_svd, symmetric_eigen};
 use nalgebra::{Quaternion, SMatrix, Unit, UnitComplex, UnitQuaternion};
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
@@ -75,7 +76,18 @@ pub trait Space<const D: usize>: Copy + Debug + Send + Sync + 'static {
     /// Orientation, always of unit length.
     type Rotation: Copy + Debug + PartialEq + Send + Sync + Serialize + DeserializeOwned + 'static;
     /// Linear map between spins.
-    type Inertia: Copy + Debug + PartialEq + Send + Sync + Serialize + DeserializeOwned + 'static;
+    type Inertia: Copy
+        + Debug
+        + PartialEq
+        + Send
+        + Sync
+        + Serialize
+        + DeserializeOwned
+        + Add<Output = Self::Inertia>
+        + Mul<f64, Output = Self::Inertia>
+        + 'static;
+    /// The independent entries of a symmetric matrix: 3 in 2D, 6 in 3D.
+    type SymmetricEntries: Coordinates;
     /// `r^*`, the matrix of `a -> r x a` (spin components by `D`).
     type CrossMatrix: Copy + Debug + PartialEq + Send + Sync + 'static;
 
@@ -83,12 +95,21 @@ pub trait Space<const D: usize>: Copy + Debug + Send + Sync + 'static {
     fn cross(a: &Vector<D>, b: &Vector<D>) -> Self::Spin;
     /// `spin x r`, the velocity that a rotation about the origin gives to the point `r`.
     fn spin_cross(spin: &Self::Spin, r: &Vector<D>) -> Vector<D>;
+    /// `a x b` of two spins, such as `L x omega`; zero in the plane, where all spins are parallel.
+    fn spin_commutator(a: &Self::Spin, b: &Self::Spin) -> Self::Spin;
+    /// The unit vector that completes the first `D - 1` of these orthonormal vectors to a right-handed basis (the last one is not read).
+    fn right_handed(basis: &[[f64; D]; D]) -> [f64; D];
     /// `r^*`: `r^* a = r x a`. Its transpose maps a spin to the velocity `spin x r`.
     fn cross_matrix(r: &Vector<D>) -> Self::CrossMatrix;
     /// `r^* a`.
     fn apply_cross_matrix(m: &Self::CrossMatrix, a: &Vector<D>) -> Self::Spin;
     /// `r^{*T} spin`.
     fn apply_cross_matrix_transpose(m: &Self::CrossMatrix, spin: &Self::Spin) -> Vector<D>;
+
+    /// The skew matrix of `r -> spin x r`.
+    fn spin_matrix(spin: &Self::Spin) -> Matrix<D>;
+    /// The spin of the skew part of `m`, so that `spin x r = (m - m^T) r / 2`; for a velocity gradient this is the rate of rotation, half the vorticity.
+    fn skew_spin(m: &Matrix<D>) -> Self::Spin;
 
     /// No rotation.
     fn identity() -> Self::Rotation;
@@ -108,6 +129,15 @@ pub trait Space<const D: usize>: Copy + Debug + Send + Sync + 'static {
     fn exp(rotation_vector: &Self::Spin) -> Self::Rotation;
     /// Inverse of [`Self::exp`], the shortest rotation vector; accurate for small and for half turns.
     fn log(rotation: &Self::Rotation) -> Self::Spin;
+    /// The part `t` of the way from `a` to `b` along the shorter arc (`0` gives `a`, `1` gives `b`; half-way frames take `0.5`).
+    fn interpolate(a: &Self::Rotation, b: &Self::Rotation, t: f64) -> Self::Rotation {
+        let between = Self::log(&Self::compose(&Self::inverse(a), b));
+        Self::compose(a, &Self::exp(&(between * t)))
+    }
+    /// The smallest rotation that turns the direction of `a` into that of `b`: any half turn for opposite directions, none if one of them is zero or not finite.
+    fn rotation_between(a: &Vector<D>, b: &Vector<D>) -> Self::Rotation;
+    /// The rotation nearest to `m` (see [`polar`](crate::polar)); exact conversion of a rotation matrix, no rotation if `m` is not finite.
+    fn rotation_from_matrix(m: &Matrix<D>) -> Self::Rotation;
     /// Scales the stored complex number or quaternion back to unit length.
     fn renormalize(rotation: &mut Self::Rotation);
     /// Rotation matrix.
@@ -119,6 +149,10 @@ pub trait Space<const D: usize>: Copy + Debug + Send + Sync + 'static {
 
     /// Diagonal inertia tensor from principal moments ([`Self::SPIN`] values, kg m^2).
     fn inertia_from_principal(moments: &[f64]) -> Self::Inertia;
+    /// Inertia about the origin of a point of mass 1 at `r`: `r^* r^{*T}`. With a mass it is the term of the parallel axis theorem.
+    fn point_inertia(r: &Vector<D>) -> Self::Inertia;
+    /// Principal moments (kg m^2, descending) and the rotation from principal axes to the axes of `inertia`: `I = R diag(moments) R^T`.
+    fn principal_axes(inertia: &Self::Inertia) -> (Self::Spin, Self::Rotation);
     /// `I spin`.
     fn apply_inertia(inertia: &Self::Inertia, spin: &Self::Spin) -> Self::Spin;
     /// Inverse tensor; zero for a zero tensor (an infinitely heavy body is described by its zero inverse).
@@ -136,11 +170,23 @@ pub trait Space<const D: usize>: Copy + Debug + Send + Sync + 'static {
     fn box_inertia(edges: &Vector<D>) -> Vec<f64>;
 }
 
+/// `v` scaled to length 1, without overflow; `None` for zero and for what is not finite.
+fn direction<const D: usize>(v: &Vector<D>) -> Option<Vector<D>> {
+    let largest = v.amax();
+    (largest > 0.0 && v.iter().all(|x| x.is_finite())).then(|| (v / largest).normalize())
+}
+
+fn unit_complex(re: f64, im: f64) -> UnitComplex<f64> {
+    let norm = re.hypot(im);
+    UnitComplex::new_unchecked(nalgebra::Complex::new(re / norm, im / norm))
+}
+
 impl Space<2> for Dim<2> {
     const SPIN: usize = 1;
     type Spin = Vector<1>;
     type Rotation = UnitComplex<f64>;
     type Inertia = Matrix<1>;
+    type SymmetricEntries = Vector<3>;
     type CrossMatrix = SMatrix<f64, 1, 2>;
 
     fn cross(a: &Vector<2>, b: &Vector<2>) -> Vector<1> {
@@ -148,6 +194,13 @@ impl Space<2> for Dim<2> {
     }
     fn spin_cross(spin: &Vector<1>, r: &Vector<2>) -> Vector<2> {
         Vector::<2>::new(-spin.x * r.y, spin.x * r.x)
+    }
+    fn spin_commutator(_: &Vector<1>, _: &Vector<1>) -> Vector<1> {
+        Vector::<1>::zeros()
+    }
+    #[inline(always)]
+    fn right_handed(basis: &[[f64; 2]; 2]) -> [f64; 2] {
+        [-basis[0][1], basis[0][0]]
     }
     fn cross_matrix(r: &Vector<2>) -> SMatrix<f64, 1, 2> {
         SMatrix::<f64, 1, 2>::new(-r.y, r.x)
@@ -157,6 +210,12 @@ impl Space<2> for Dim<2> {
     }
     fn apply_cross_matrix_transpose(m: &SMatrix<f64, 1, 2>, spin: &Vector<1>) -> Vector<2> {
         m.transpose() * spin
+    }
+    fn spin_matrix(spin: &Vector<1>) -> Matrix<2> {
+        Matrix::<2>::new(0.0, -spin.x, spin.x, 0.0)
+    }
+    fn skew_spin(m: &Matrix<2>) -> Vector<1> {
+        Vector::<1>::new(0.5 * (m[(1, 0)] - m[(0, 1)]))
     }
     fn identity() -> UnitComplex<f64> {
         UnitComplex::identity()
@@ -185,6 +244,14 @@ impl Space<2> for Dim<2> {
     fn log(rotation: &UnitComplex<f64>) -> Vector<1> {
         Vector::<1>::new(rotation.im.atan2(rotation.re))
     }
+    fn rotation_between(a: &Vector<2>, b: &Vector<2>) -> UnitComplex<f64> {
+        let (Some(a), Some(b)) = (direction(a), direction(b)) else { return Self::identity() };
+        unit_complex(a.dot(&b), a.x * b.y - a.y * b.x)
+    }
+    fn rotation_from_matrix(m: &Matrix<2>) -> UnitComplex<f64> {
+        let r = signed_svd(m).rotation();
+        unit_complex(r[(0, 0)] + r[(1, 1)], r[(1, 0)] - r[(0, 1)])
+    }
     fn renormalize(rotation: &mut UnitComplex<f64>) {
         rotation.renormalize();
     }
@@ -197,11 +264,16 @@ impl Space<2> for Dim<2> {
     fn rotation_from_components(components: &[f64]) -> Option<UnitComplex<f64>> {
         let &[re, im] = components else { return None };
         let norm = re.hypot(im);
-        (norm.is_finite() && norm > 0.0)
-            .then(|| UnitComplex::new_unchecked(nalgebra::Complex::new(re / norm, im / norm)))
+        (norm.is_finite() && norm > 0.0).then(|| unit_complex(re, im))
     }
     fn inertia_from_principal(moments: &[f64]) -> Matrix<1> {
         Matrix::<1>::new(moments[0])
+    }
+    fn point_inertia(r: &Vector<2>) -> Matrix<1> {
+        Matrix::<1>::new(r.norm_squared())
+    }
+    fn principal_axes(inertia: &Matrix<1>) -> (Vector<1>, UnitComplex<f64>) {
+        (Vector::<1>::new(inertia[(0, 0)]), Self::identity())
     }
     fn apply_inertia(inertia: &Matrix<1>, spin: &Vector<1>) -> Vector<1> {
         inertia * spin
@@ -227,6 +299,7 @@ impl Space<3> for Dim<3> {
     type Spin = Vector<3>;
     type Rotation = UnitQuaternion<f64>;
     type Inertia = Matrix<3>;
+    type SymmetricEntries = Vector<6>;
     type CrossMatrix = Matrix<3>;
 
     fn cross(a: &Vector<3>, b: &Vector<3>) -> Vector<3> {
@@ -234,6 +307,14 @@ impl Space<3> for Dim<3> {
     }
     fn spin_cross(spin: &Vector<3>, r: &Vector<3>) -> Vector<3> {
         spin.cross(r)
+    }
+    fn spin_commutator(a: &Vector<3>, b: &Vector<3>) -> Vector<3> {
+        a.cross(b)
+    }
+    #[inline(always)]
+    fn right_handed(basis: &[[f64; 3]; 3]) -> [f64; 3] {
+        let [a, b, _] = basis;
+        [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
     }
     fn cross_matrix(r: &Vector<3>) -> Matrix<3> {
         r.cross_matrix()
@@ -243,6 +324,12 @@ impl Space<3> for Dim<3> {
     }
     fn apply_cross_matrix_transpose(m: &Matrix<3>, spin: &Vector<3>) -> Vector<3> {
         m.tr_mul(spin)
+    }
+    fn spin_matrix(spin: &Vector<3>) -> Matrix<3> {
+        spin.cross_matrix()
+    }
+    fn skew_spin(m: &Matrix<3>) -> Vector<3> {
+        Vector::<3>::new(m[(2, 1)] - m[(1, 2)], m[(0, 2)] - m[(2, 0)], m[(1, 0)] - m[(0, 1)]) * 0.5
     }
     fn identity() -> UnitQuaternion<f64> {
         UnitQuaternion::identity()
@@ -283,6 +370,39 @@ impl Space<3> for Dim<3> {
         }
         v * (2.0 * sine.atan2(w) / sine)
     }
+    fn rotation_between(a: &Vector<3>, b: &Vector<3>) -> UnitQuaternion<f64> {
+        let (Some(a), Some(b)) = (direction(a), direction(b)) else { return Self::identity() };
+        let part = |a: &Vector<3>, b: &Vector<3>| {
+            let cosine = a.dot(b);
+            if cosine > -0.99 {
+                return Unit::new_normalize(Quaternion::from_parts(1.0 + cosine, a.cross(b)));
+            }
+            // A half turn about an axis at right angles to a, as close to that of the smallest rotation as rounding lets us know it.
+            let across = a.cross(b);
+            let across = (across - a * a.dot(&across)).try_normalize(1e-14);
+            let axis = across.unwrap_or_else(|| perpendicular(&[*a]));
+            Unit::new_normalize(Quaternion::from_parts(0.0, axis))
+        };
+        // The second part is small, and makes up for what the first missed.
+        let first = part(&a, &b);
+        part(&(first * a), &b) * first
+    }
+    fn rotation_from_matrix(m: &Matrix<3>) -> UnitQuaternion<f64> {
+        let r = signed_svd(m).rotation();
+        let (diagonal, trace) = (r.diagonal(), r.trace());
+        let skew = Self::skew_spin(&r) * 2.0;
+        // Divide by the largest component only (Shepperd 1978).
+        let largest = diagonal.imax();
+        if trace >= diagonal[largest] {
+            return Unit::new_normalize(Quaternion::from_parts(1.0 + trace, skew));
+        }
+        let mut vector = Vector::<3>::zeros();
+        for i in 0..3 {
+            vector[i] = r[(i, largest)] + r[(largest, i)];
+        }
+        vector[largest] += 1.0 - trace;
+        Unit::new_normalize(Quaternion::from_parts(skew[largest], vector))
+    }
     fn renormalize(rotation: &mut UnitQuaternion<f64>) {
         rotation.renormalize();
     }
@@ -300,6 +420,13 @@ impl Space<3> for Dim<3> {
     }
     fn inertia_from_principal(moments: &[f64]) -> Matrix<3> {
         Matrix::<3>::from_diagonal(&Vector::<3>::from_column_slice(&moments[..3]))
+    }
+    fn point_inertia(r: &Vector<3>) -> Matrix<3> {
+        Matrix::identity() * r.norm_squared() - r * r.transpose()
+    }
+    fn principal_axes(inertia: &Matrix<3>) -> (Vector<3>, UnitQuaternion<f64>) {
+        let eigen = symmetric_eigen(inertia);
+        (eigen.values, Self::rotation_from_matrix(&eigen.vectors))
     }
     fn apply_inertia(inertia: &Matrix<3>, spin: &Vector<3>) -> Vector<3> {
         inertia * spin
@@ -356,7 +483,139 @@ mod tests {
         assert!((matrix * matrix.transpose() - Matrix::<D>::identity()).norm() < 1e-14);
     }
 
+    fn spin_of_the_skew_part<const D: usize>(entries: &[f64])
+    where
+        Dim<D>: Space<D>,
+    {
+        let m = Matrix::<D>::from_fn(|i, j| entries[3 * i + j]);
+        let spin = Dim::<D>::skew_spin(&m);
+        assert!((Dim::<D>::spin_matrix(&spin) - 0.5 * (m - m.transpose())).amax() < 1e-14);
+        let r = Vector::<D>::from_fn(|i, _| entries[i]);
+        assert!((Dim::<D>::spin_matrix(&spin) * r - Dim::<D>::spin_cross(&spin, &r)).norm() < 1e-12);
+    }
+
+    fn matrix_and_back<const D: usize>(spin: &[f64])
+    where
+        Dim<D>: Space<D>,
+    {
+        let rotation = Dim::<D>::exp(&Spin::<D>::from_slice(spin));
+        let matrix = Dim::<D>::to_matrix(&rotation);
+        let back = Dim::<D>::rotation_from_matrix(&matrix);
+        assert!((Dim::<D>::to_matrix(&back) - matrix).amax() < 1e-14, "{spin:?}");
+        // Stretched along its own axes, a rotation stays the nearest one.
+        let stretched = matrix * Matrix::from_diagonal(&Vector::from_fn(|i, _| 0.5 + i as f64));
+        let nearest = Dim::<D>::rotation_from_matrix(&stretched);
+        assert!((Dim::<D>::to_matrix(&nearest) - matrix).amax() < 1e-14, "{spin:?}");
+    }
+
+    fn turns_a_into_b<const D: usize>(a: Vector<D>, b: Vector<D>)
+    where
+        Dim<D>: Space<D>,
+    {
+        let rotation = Dim::<D>::rotation_between(&a, &b);
+        let (a, b) = (direction(&a).unwrap(), direction(&b).unwrap());
+        assert!((Dim::<D>::rotate(&rotation, &a) - b).norm() < 1e-14, "{a} {b}");
+        let angle = Dim::<D>::log(&rotation).norm();
+        let expected = 2.0 * (a - b).norm().atan2((a + b).norm());
+        assert!((angle - expected).abs() < 1e-13, "the smallest: {angle} {expected}");
+    }
+
+    fn interpolation_divides_the_angle<const D: usize>(a: &[f64], spin: &[f64], t: f64)
+    where
+        Dim<D>: Space<D>,
+    {
+        let spin = Spin::<D>::from_slice(spin);
+        let spin = spin * (3.0 / (1.0 + spin.norm()));
+        let a = Dim::<D>::exp(&Spin::<D>::from_slice(a));
+        let b = Dim::<D>::compose(&a, &Dim::<D>::exp(&spin));
+        let part = Dim::<D>::interpolate(&a, &b, t);
+        let expected = Dim::<D>::compose(&a, &Dim::<D>::exp(&(spin * t)));
+        assert!((Dim::<D>::to_matrix(&part) - Dim::<D>::to_matrix(&expected)).amax() < 1e-13);
+    }
+
+    fn point_inertia_gives_angular_momentum<const D: usize>(r: &[f64], spin: &[f64])
+    where
+        Dim<D>: Space<D>,
+    {
+        let (r, spin) = (Vector::<D>::from_column_slice(&r[..D]), Spin::<D>::from_slice(spin));
+        let momentum = Dim::<D>::apply_inertia(&Dim::<D>::point_inertia(&r), &spin);
+        assert!((momentum - Dim::<D>::cross(&r, &Dim::<D>::spin_cross(&spin, &r))).norm() < 1e-11);
+    }
+
+    #[test]
+    fn quarter_and_half_turns_about_every_axis_survive_the_matrix() {
+        for axis in 0..3 {
+            for angle in [0.5, 1.0, -0.5, 1e-9, 1.0 - 1e-9] {
+                let mut spin = [0.0; 3];
+                spin[axis] = angle * std::f64::consts::PI;
+                matrix_and_back::<3>(&spin);
+                matrix_and_back::<2>(&spin);
+            }
+        }
+    }
+
+    #[test]
+    fn opposite_and_unusable_directions_have_a_rotation() {
+        for v in [[1.0, 0.0, 0.0], [0.0, -2.0, 0.0], [1.0, 2.0, 3.0], [1e-200, 0.0, -1e-200]] {
+            let v = Vector::from(v);
+            for tilt in [0.0, 1e-16, 1e-12, 1e-8, 1e-4, 0.05] {
+                let size = v.amax();
+                let tilted = -v + Vector::from([0.3, -0.5, 0.7]) * (tilt * size);
+                turns_a_into_b::<3>(v, tilted);
+            }
+        }
+        turns_a_into_b::<2>(Vector::from([1.0, 3.0]), Vector::from([-2.0, -6.0]));
+        let none = Dim::<3>::rotation_between(&Vector::zeros(), &Vector::from([1.0, 0.0, 0.0]));
+        assert_eq!(none, Dim::<3>::identity());
+        let none = Dim::<2>::rotation_between(&Vector::from([f64::NAN, 0.0]), &Vector::from([1.0, 0.0]));
+        assert_eq!(none, Dim::<2>::identity());
+        assert_eq!(Dim::<3>::rotation_from_matrix(&Matrix::repeat(f64::NAN)), Dim::<3>::identity());
+        assert_eq!(Dim::<2>::rotation_from_matrix(&Matrix::repeat(f64::NAN)), Dim::<2>::identity());
+    }
+
     proptest! {
+        #[test]
+        fn skew_part_is_a_spin(v in prop::array::uniform9(-10.0..10.0f64)) {
+            spin_of_the_skew_part::<2>(&v);
+            spin_of_the_skew_part::<3>(&v);
+        }
+
+        #[test]
+        fn rotation_survives_the_matrix(v in prop::array::uniform3(-4.0..4.0f64)) {
+            matrix_and_back::<2>(&v);
+            matrix_and_back::<3>(&v);
+        }
+
+        #[test]
+        fn rotation_between_directions_is_the_smallest(v in prop::array::uniform6(-1.0..1.0f64)) {
+            turns_a_into_b::<2>(Vector::from([v[0], v[1]]), Vector::from([v[2], v[3]]));
+            turns_a_into_b::<3>(Vector::from([v[0], v[1], v[2]]), Vector::from([v[3], v[4], v[5]]));
+        }
+
+        #[test]
+        fn interpolated_rotation_divides_the_angle(v in prop::array::uniform6(-4.0..4.0f64), t in 0.0..1.0f64) {
+            interpolation_divides_the_angle::<2>(&v[..1], &v[3..4], t);
+            interpolation_divides_the_angle::<3>(&v[..3], &v[3..], t);
+        }
+
+        #[test]
+        fn inertia_of_a_point_gives_its_angular_momentum(v in prop::array::uniform6(-4.0..4.0f64)) {
+            point_inertia_gives_angular_momentum::<2>(&v[..2], &v[3..4]);
+            point_inertia_gives_angular_momentum::<3>(&v[..3], &v[3..]);
+        }
+
+        #[test]
+        fn principal_axes_diagonalize_the_inertia(v in prop::array::uniform6(-3.0..3.0f64), needle in -14.0..0.0f64) {
+            let rotation = Dim::<3>::exp(&Vector::from([v[0], v[1], v[2]]));
+            let thin = 10f64.powf(needle);
+            let moments = [1.0 + v[3].abs(), 1.0 + v[3].abs() + thin * v[4], thin];
+            let inertia = Dim::<3>::rotate_inertia(&rotation, &Dim::<3>::inertia_from_principal(&moments));
+            let (found, axes) = Dim::<3>::principal_axes(&inertia);
+            prop_assert!(found[0] >= found[1] && found[1] >= found[2]);
+            let again = Dim::<3>::rotate_inertia(&axes, &Dim::<3>::inertia_from_principal(found.as_slice()));
+            prop_assert!((again - inertia).amax() < 1e-14, "{}", again - inertia);
+        }
+
         #[test]
         fn cross_matrix_is_the_cross_product(v in prop::array::uniform9(-10.0..10.0f64)) {
             adjoint_and_definition::<2>([v[0], v[1]], [v[2], v[3]], &v[4..5]);

@@ -1,1 +1,12 @@
-//! Under construction in this commit series.
+//! Rigid bodies: what they are (mass, inertia, shape), their state with angular momentum as the primary quantity, and free motion.
+//!
+//! What does not live here: the time step that moves everything together (`splashdown-couple`) and the shapes themselves
+//! (`splashdown-geometry`).
+
+mod body;
+mod energy_fix;
+mod orientation;
+
+pub use body::{Body, BodyError, BodyState, Kind};
+pub use energy_fix::{EnergyFix, restore_energy};
+pub use orientation::{OrientationOrder, rotation_vector};

@@ -5,5 +5,10 @@
 
 mod case;
 pub mod cases;
+mod plot;
+mod report;
+mod runner;
 
 pub use case::{Case, CaseError, Criterion, Measurement, Measurements, Plot, Scale, Series, Speed};
+pub use report::write_report;
+pub use runner::{Outcome, Record, SelectError, records, run, select};

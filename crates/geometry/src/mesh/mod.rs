@@ -1,5 +1,23 @@
 //! Meshes: points and the elements that connect them.
 
+mod boundary;
+mod check;
+mod element;
+mod error;
+mod measure;
+mod quality;
+mod repair;
+mod topology;
+
+pub use boundary::Boundary;
+pub use element::{Corners, Element, Facet};
+pub use error::MeshError;
+pub use measure::Integrals;
+pub use quality::{ElementQuality, QualityReport, Statistics};
+pub use repair::Welded;
+pub use topology::{Adjacency, Components, Incidence};
+
+use crate::bounds::Aabb;
 use serde::{Deserialize, Serialize};
 use splashdown_math::Vector;
 
@@ -22,6 +40,29 @@ pub type TriangleMesh<const D: usize> = Mesh<D, 3>;
 pub type TetrahedronMesh = Mesh<3, 4>;
 /// Hexahedra, nodes in the order `4 i + 2 j + k` of the corners (i, j, k) of the unit cube (spec/deformable-solids.md 3.13).
 pub type HexahedronMesh = Mesh<3, 8>;
+
+/// What bounds a body in dimension `D`: closed curves of segments in 2D, closed surfaces of triangles in 3D. A segment of a surface has its
+/// outside to the right, so a counter-clockwise curve bounds what it encloses.
+pub type SurfaceMesh<const D: usize> = Mesh<D, D>;
+
+impl<const D: usize, const N: usize> Mesh<D, N> {
+    /// Corner positions of one element (m).
+    #[inline]
+    pub fn corners(&self, element: usize) -> [Vector<D>; N] {
+        self.elements[element].map(|i| self.points[i as usize])
+    }
+
+    /// Box around one element.
+    #[inline]
+    pub fn element_bounds(&self, element: usize) -> Aabb<D> {
+        Aabb::of_points(&self.corners(element))
+    }
+
+    /// Box around all points; empty for a mesh without points.
+    pub fn bounds(&self) -> Aabb<D> {
+        Aabb::of_points(&self.points)
+    }
+}
 
 /// Serialises fixed-size index arrays of any length, which serde's derive does not do for `[T; N]`.
 mod elements_as_lists {

@@ -76,6 +76,9 @@ pub fn minres(
     Ok(report)
 }
 
+/// `|A r| / (|A| |r|)` at which the residual counts as a null vector.
+const NULL_IMAGE: f64 = 1e-12;
+
 /// One run of the recurrence from a fresh residual.
 struct Cycle<'a> {
     operator: &'a dyn LinearOperator,
@@ -144,8 +147,10 @@ impl Cycle<'_> {
             epsilon = sine * beta;
             delta_bar = -cosine * beta;
             let gamma = gamma_bar.hypot(beta);
-            if gamma == 0.0 {
-                // Singular and exhausted: the Krylov space holds no better solution.
+            // |A r| / |r| of the present residual (Choi, Paige, Saunders 2011): when it vanishes, x is a least-squares solution and
+            // a further step would only add a huge null vector.
+            let image = gamma_bar.hypot(delta_bar);
+            if image <= NULL_IMAGE * *self.operator_scale {
                 return Some(Outcome::Inconsistent);
             }
             if !gamma.is_finite() {
@@ -173,7 +178,7 @@ impl Cycle<'_> {
             if phi_bar <= reduction * beta_first || beta == 0.0 {
                 return None;
             }
-            if patience.exhausted(phi_bar * (1.0 + 1e-12)) {
+            if patience.exhausted(phi_bar) {
                 return Some(Outcome::Stagnated);
             }
             first = false;

@@ -1,5 +1,6 @@
 //! Simplified quasi-minimal residuals for symmetric systems (Freund and Nachtigal 1994).
 
+use super::pcg::ZERO_CURVATURE;
 use super::{Iteration, KrylovReport, Outcome, Patience, Progress, Workspace};
 use super::{check_input, in_null_space, residual};
 use crate::{LinearOperator, Preconditioner, SolveError, vector};
@@ -55,6 +56,8 @@ pub fn symqmr(
         d.fill(0.0);
         preconditioner.apply(r, q);
         let mut rho = vector::dot(r, q);
+        // Size of q in the inner product of the preconditioner, as in conjugate gradients.
+        let mut q_energy = rho.abs();
         let mut tau = vector::norm(r);
         let mut theta_old = 0.0;
         let mut patience = Patience::new(before, stopping.patience);
@@ -63,17 +66,17 @@ pub fn symqmr(
         while report.iterations < stopping.max_iterations {
             operator.apply(q, t);
             let sigma = vector::dot(q, t);
-            let (q_norm, t_norm) = (vector::norm(q), vector::norm(t));
             if !sigma.is_finite() {
                 ended = Some(Outcome::NotFinite);
                 break;
             }
-            if sigma.abs() <= f64::EPSILON * q_norm * t_norm || rho == 0.0 {
+            let rayleigh = (sigma / q_energy).abs();
+            operator_scale = operator_scale.max(rayleigh);
+            if rayleigh <= ZERO_CURVATURE * operator_scale || rho == 0.0 {
                 ended = Some(Outcome::Breakdown);
                 break;
             }
             let alpha = rho / sigma;
-            operator_scale = operator_scale.max(1.0 / alpha.abs());
             vector::axpy(-alpha, t, r);
             let theta = vector::norm(r) / tau;
             let cosine2 = 1.0 / (1.0 + theta * theta);
@@ -102,7 +105,9 @@ pub fn symqmr(
             }
             preconditioner.apply(r, t);
             let rho_new = vector::dot(r, t);
-            vector::xpby(t, rho_new / rho, q);
+            let beta = rho_new / rho;
+            vector::xpby(t, beta, q);
+            q_energy = rho_new.abs() + beta * beta * q_energy;
             rho = rho_new;
         }
         residual(operator, rhs, solution, r);

@@ -1,0 +1,185 @@
+//! What a world consists of: constant during a simulation, built once from the scene.
+
+use serde::{Deserialize, Serialize};
+use splashdown_deformable::{Particles, Spring, SpringError, Springs};
+use splashdown_math::{Dim, Space, Vector};
+use splashdown_rigid::{Body, EnergyFix, OrientationOrder};
+use std::ops::Range;
+
+/// Form of the coupled linear system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Formulation {
+    /// Symmetric positive definite, in the multipliers alone.
+    #[default]
+    Spd,
+    /// Symmetric indefinite, in velocities and multipliers together; a reference and cross-check.
+    Kkt,
+}
+
+/// Numerical options of the step.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Options {
+    /// Relative residual at which the coupled solve stops.
+    pub tolerance: f64,
+    /// Most iterations of the coupled solve.
+    pub max_iterations: usize,
+    /// Form of the coupled system.
+    pub formulation: Formulation,
+    /// Order of the orientation update of rigid bodies.
+    pub orientation_order: OrientationOrder,
+    /// Whether free rotation conserves energy to round-off.
+    pub energy_fix: EnergyFix,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self {
+            tolerance: 1e-10,
+            max_iterations: 1000,
+            formulation: Formulation::default(),
+            orientation_order: OrientationOrder::default(),
+            energy_fix: EnergyFix::default(),
+        }
+    }
+}
+
+/// A named set of particles that were added together.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Deformable {
+    /// Unique name.
+    pub name: String,
+    /// Its particles.
+    pub particles: Range<usize>,
+    /// Its springs.
+    pub springs: Range<usize>,
+}
+
+/// A model that cannot be simulated.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ModelError {
+    /// Springs that do not fit the particles.
+    #[error("deformable body `{name}`: {source}")]
+    Spring {
+        /// Name of the deformable body.
+        name: String,
+        /// What is wrong with which spring.
+        source: SpringError,
+    },
+    /// A particle mass that is not positive and finite.
+    #[error(
+        "deformable body `{name}`: particle {particle} has mass {mass} kg; expected a positive, finite number"
+    )]
+    ParticleMass {
+        /// Name of the deformable body.
+        name: String,
+        /// Index within the body.
+        particle: usize,
+        /// Offending value.
+        mass: f64,
+    },
+    /// Lists that must be equally long.
+    #[error(
+        "deformable body `{name}`: {positions} positions, {velocities} velocities, {masses} masses and {pins} pin flags; expected as many of each"
+    )]
+    Lengths {
+        /// Name of the deformable body.
+        name: String,
+        /// Number of positions.
+        positions: usize,
+        /// Number of velocities.
+        velocities: usize,
+        /// Number of masses.
+        masses: usize,
+        /// Number of pin flags.
+        pins: usize,
+    },
+    /// A gravity that is not finite.
+    #[error("gravity is not finite")]
+    Gravity,
+}
+
+/// Everything that stays the same while the world moves.
+#[derive(Debug, Clone)]
+pub struct Model<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// Acceleration of gravity (m/s^2).
+    pub gravity: Vector<D>,
+    /// Numerical options.
+    pub options: Options,
+    /// Rigid bodies.
+    pub bodies: Vec<Body<D>>,
+    /// Masses of all particles.
+    pub particles: Particles,
+    /// All springs, over the particles of all deformable bodies.
+    pub springs: Springs,
+    /// Which particles and springs belong to which deformable body.
+    pub deformables: Vec<Deformable>,
+}
+
+impl<const D: usize> Model<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// An empty world under `gravity` (m/s^2).
+    pub fn new(gravity: Vector<D>) -> Self {
+        Self {
+            gravity,
+            options: Options::default(),
+            bodies: Vec::new(),
+            particles: Particles::default(),
+            springs: Springs::default(),
+            deformables: Vec::new(),
+        }
+    }
+
+    /// Adds particles and the springs between them (indices within this body).
+    pub(crate) fn add_deformable(
+        &mut self,
+        name: String,
+        particles: Particles,
+        springs: &[Spring],
+    ) -> Result<(), ModelError> {
+        if let Some((particle, &mass)) =
+            particles.mass.iter().enumerate().find(|(_, mass)| !(mass.is_finite() && **mass > 0.0))
+        {
+            return Err(ModelError::ParticleMass { name, particle, mass });
+        }
+        Springs::new(springs.to_vec(), particles.len())
+            .map_err(|source| ModelError::Spring { name: name.clone(), source })?;
+        let first = self.particles.len();
+        let mut all = self.springs.springs().to_vec();
+        let first_spring = all.len();
+        all.extend(
+            springs
+                .iter()
+                .map(|spring| Spring { ends: spring.ends.map(|end| end + first as u32), ..*spring }),
+        );
+        let last_spring = all.len();
+        self.particles.mass.extend(&particles.mass);
+        self.particles.pinned.extend(&particles.pinned);
+        self.springs = Springs::new(all, self.particles.len())
+            .map_err(|source| ModelError::Spring { name: name.clone(), source })?;
+        self.deformables.push(Deformable {
+            name,
+            particles: first..self.particles.len(),
+            springs: first_spring..last_spring,
+        });
+        Ok(())
+    }
+
+    /// The deformable body that `particle` belongs to, and its index there; for messages.
+    pub fn name_of_particle(&self, particle: usize) -> (&str, usize) {
+        self.deformables
+            .iter()
+            .find(|body| body.particles.contains(&particle))
+            .map_or(("?", particle), |body| (&body.name, particle - body.particles.start))
+    }
+
+    /// Largest step (s) at which the explicit elastic forces are stable; infinite if there are none.
+    pub fn stable_step(&self) -> f64 {
+        self.springs.stable_step(&self.particles)
+    }
+}

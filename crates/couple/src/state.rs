@@ -1,0 +1,50 @@
+//! What changes while the world moves: all that a checkpoint holds.
+
+use serde::{Deserialize, Serialize};
+use splashdown_deformable::ParticleState;
+use splashdown_math::{Dim, Space};
+use splashdown_rigid::BodyState;
+
+/// Multipliers of the last coupled solves: the next ones start from them, so they are part of the state (a resumed run gives the same bits).
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Multipliers {
+    /// Of the solve to the half step.
+    pub half: Vec<f64>,
+    /// Of the solve to the full step.
+    pub full: Vec<f64>,
+}
+
+/// Positions and velocities of everything at one time.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct State<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// Simulated time (s).
+    pub time: f64,
+    /// Number of steps taken.
+    pub step: u64,
+    /// Rigid bodies.
+    pub bodies: Vec<BodyState<D>>,
+    /// Particles of deformable bodies.
+    pub particles: ParticleState<D>,
+    /// Start values of the next solves.
+    pub multipliers: Multipliers,
+}
+
+impl<const D: usize> State<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Nothing at time zero.
+    pub fn empty() -> Self {
+        Self {
+            time: 0.0,
+            step: 0,
+            bodies: Vec::new(),
+            particles: ParticleState { position: Vec::new(), velocity: Vec::new() },
+            multipliers: Multipliers::default(),
+        }
+    }
+}

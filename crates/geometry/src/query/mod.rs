@@ -1,0 +1,10 @@
+//! Questions to a mesh: closest point, ray casts, inside or outside.
+
+mod closest;
+mod winding;
+
+pub use closest::{MeshTree, SurfacePoint};
+pub use winding::{WindingTree, winding_number};
+
+#[cfg(test)]
+pub(crate) mod test_shapes;

@@ -1,0 +1,202 @@
+//! Line plots as SVG text: enough for a report, without a plotting dependency.
+
+use crate::{Plot, Scale};
+use std::fmt::Write;
+
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 400.0;
+const LEFT: f64 = 78.0;
+const RIGHT: f64 = 16.0;
+const TOP: f64 = 34.0;
+const BOTTOM: f64 = 50.0;
+const COLOURS: [&str; 6] = ["#1f6feb", "#d1495b", "#2a9d5c", "#8a5cc2", "#c47f17", "#4a4e57"];
+
+/// One axis: maps values to pixels and chooses ticks.
+struct Axis {
+    low: f64,
+    high: f64,
+    log: bool,
+    start: f64,
+    end: f64,
+}
+
+impl Axis {
+    fn new(values: impl Iterator<Item = f64>, log: bool, start: f64, end: f64) -> Self {
+        let mapped =
+            values.filter(|v| v.is_finite() && (!log || *v > 0.0)).map(|v| if log { v.log10() } else { v });
+        let (mut low, mut high) =
+            mapped.fold((f64::INFINITY, f64::NEG_INFINITY), |(l, h), v| (l.min(v), h.max(v)));
+        if low > high {
+            (low, high) = (0.0, 1.0);
+        }
+        let margin = if high > low { 0.04 * (high - low) } else { 0.5 * low.abs().max(1.0) };
+        Self { low: low - margin, high: high + margin, log, start, end }
+    }
+
+    fn pixel(&self, value: f64) -> Option<f64> {
+        if !value.is_finite() || (self.log && value <= 0.0) {
+            return None;
+        }
+        let value = if self.log { value.log10() } else { value };
+        Some(self.start + (value - self.low) / (self.high - self.low) * (self.end - self.start))
+    }
+
+    /// Round values on the axis with their labels.
+    fn ticks(&self) -> Vec<(f64, String)> {
+        let span = self.high - self.low;
+        if self.log && span > 1.2 {
+            let stride = (span / 7.0).ceil().max(1.0);
+            let first = (self.low / stride).ceil() * stride;
+            return (0..)
+                .map(|i| first + f64::from(i) * stride)
+                .take_while(|e| *e <= self.high)
+                .map(|e| (10f64.powf(e), format!("1e{e}")))
+                .collect();
+        }
+        let raw = span / 6.0;
+        let decade = 10f64.powf(raw.log10().floor());
+        let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|m| m * decade).find(|s| *s >= raw).unwrap_or(raw);
+        let first = (self.low / step).ceil();
+        (0..)
+            .map(|i| (first + f64::from(i)) * step)
+            .take_while(|v| *v <= self.high)
+            .map(|v| if self.log { 10f64.powf(v) } else { v })
+            .map(|v| (v, number(v)))
+            .collect()
+    }
+}
+
+fn number(value: f64) -> String {
+    if value == 0.0 {
+        "0".into()
+    } else if (1e-3..1e5).contains(&value.abs()) {
+        let text = format!("{value:.4}");
+        text.trim_end_matches('0').trim_end_matches('.').to_string()
+    } else {
+        format!("{value:.2e}")
+    }
+}
+
+/// Escapes text for XML.
+pub(crate) fn escape(text: &str) -> String {
+    text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+}
+
+/// Draws the plot as a stand-alone SVG element.
+pub(crate) fn svg(plot: &Plot) -> String {
+    let log = plot.scale == Scale::LogLog;
+    let points = || plot.series.iter().flat_map(|series| &series.points);
+    let x = Axis::new(points().map(|p| p[0]), log, LEFT, WIDTH - RIGHT);
+    let y = Axis::new(points().map(|p| p[1]), log, HEIGHT - BOTTOM, TOP);
+    let mut out = format!(
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">\n",
+        escape(&plot.title)
+    );
+    let mut text = |x: f64, y: f64, anchor: &str, extra: &str, content: &str| {
+        let _ = writeln!(
+            out,
+            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" {extra}>{}</text>",
+            escape(content)
+        );
+    };
+    text(WIDTH / 2.0, 20.0, "middle", "font-weight=\"600\"", &plot.title);
+    text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 10.0, "middle", "", &plot.x);
+    let middle = (TOP + HEIGHT - BOTTOM) / 2.0;
+    text(16.0, middle, "middle", &format!("transform=\"rotate(-90 16 {middle:.1})\""), &plot.y);
+    for (value, label) in x.ticks() {
+        if let Some(px) = x.pixel(value) {
+            text(px, HEIGHT - BOTTOM + 17.0, "middle", "", &label);
+        }
+    }
+    for (value, label) in y.ticks() {
+        if let Some(py) = y.pixel(value) {
+            text(LEFT - 7.0, py + 4.0, "end", "", &label);
+        }
+    }
+    for px in x.ticks().iter().filter_map(|(value, _)| x.pixel(*value)) {
+        let _ = writeln!(out, "<path class=\"grid\" d=\"M{px:.1} {TOP}V{:.1}\"/>", HEIGHT - BOTTOM);
+    }
+    for py in y.ticks().iter().filter_map(|(value, _)| y.pixel(*value)) {
+        let _ = writeln!(out, "<path class=\"grid\" d=\"M{LEFT} {py:.1}H{:.1}\"/>", WIDTH - RIGHT);
+    }
+    for (index, series) in plot.series.iter().enumerate() {
+        let colour = COLOURS[index % COLOURS.len()];
+        let pixels: Vec<[f64; 2]> =
+            series.points.iter().filter_map(|p| Some([x.pixel(p[0])?, y.pixel(p[1])?])).collect();
+        let path = pixels.iter().enumerate().fold(String::new(), |mut path, (i, p)| {
+            let _ = write!(path, "{}{:.1} {:.1}", if i == 0 { 'M' } else { 'L' }, p[0], p[1]);
+            path
+        });
+        let dash = if series.reference { " stroke-dasharray=\"6 4\"" } else { "" };
+        let _ = writeln!(
+            out,
+            "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\"{dash}/>"
+        );
+        if !series.reference && pixels.len() <= 40 {
+            for p in &pixels {
+                let _ = writeln!(
+                    out,
+                    "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{colour}\"/>",
+                    p[0], p[1]
+                );
+            }
+        }
+        let row = TOP + 16.0 + 17.0 * index as f64;
+        let _ = writeln!(
+            out,
+            "<path d=\"M{} {:.1}h22\" stroke=\"{colour}\" stroke-width=\"1.8\"{dash}/><text x=\"{}\" y=\"{row:.1}\">{}</text>",
+            LEFT + 12.0,
+            row - 4.0,
+            LEFT + 40.0,
+            escape(&series.label)
+        );
+    }
+    let _ = writeln!(
+        out,
+        "<path class=\"frame\" d=\"M{LEFT} {TOP}H{:.1}V{:.1}H{LEFT}Z\"/>\n</svg>",
+        WIDTH - RIGHT,
+        HEIGHT - BOTTOM
+    );
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Series;
+
+    #[test]
+    fn log_ticks_are_powers_of_ten_and_bad_points_are_left_out() {
+        let axis = Axis::new([1e-6, 1.0].into_iter(), true, 0.0, 100.0);
+        assert!(axis.ticks().iter().all(|(value, _)| (value.log10() - value.log10().round()).abs() < 1e-9));
+        assert!(axis.pixel(0.0).is_none() && axis.pixel(f64::NAN).is_none());
+        let plot = Plot {
+            title: "a < b".into(),
+            x: "h (m)".into(),
+            y: "error".into(),
+            scale: Scale::LogLog,
+            series: vec![Series {
+                label: "ours".into(),
+                points: vec![[0.1, 1.0], [0.0, 2.0], [1.0, 10.0]],
+                reference: false,
+            }],
+        };
+        let svg = svg(&plot);
+        assert!(svg.contains("a &lt; b") && svg.matches("<circle").count() == 2 && !svg.contains("NaN"));
+    }
+
+    #[test]
+    fn constant_or_empty_data_still_draws() {
+        for points in [vec![], vec![[1.0, 2.0]], vec![[1.0, 2.0], [2.0, 2.0]]] {
+            let series = vec![Series { label: String::new(), points, reference: true }];
+            let svg = svg(&Plot {
+                title: String::new(),
+                x: String::new(),
+                y: String::new(),
+                scale: Scale::Linear,
+                series,
+            });
+            assert!(!svg.contains("NaN") && !svg.contains("inf"));
+        }
+    }
+}
