@@ -111,12 +111,16 @@ impl Aggregates {
     pub const NONE: u32 = u32::MAX;
 }
 
+/// A graph with no more neighbours than this is that of a five- or seven-point stencil, whose neighbourhoods are stars: see [`complete_cube`].
+const STAR: usize = 8;
+
 /// Greedy aggregation in the order of the nodes: a node none of whose neighbours is taken gathers them all; the nodes left over join
 /// the neighbouring aggregate to which they are coupled most; the rest form aggregates of their own.
 pub(super) fn aggregate(graph: &Graph) -> Aggregates {
     const NONE: u32 = Aggregates::NONE;
     let mut of = vec![NONE; graph.nodes()];
     let mut count = 0u32;
+    let mut links = vec![0u8; graph.nodes()];
     for node in 0..graph.nodes() {
         let neighbors = graph.of(node);
         if of[node] == NONE
@@ -126,6 +130,9 @@ pub(super) fn aggregate(graph: &Graph) -> Aggregates {
             of[node] = count;
             for &other in neighbors {
                 of[other as usize] = count;
+            }
+            if neighbors.len() <= STAR {
+                complete_cube(graph, neighbors, count, &mut of, &mut links);
             }
             count += 1;
         }
@@ -154,4 +161,32 @@ pub(super) fn aggregate(graph: &Graph) -> Aggregates {
         }
     }
     Aggregates { count: count as usize, of }
+}
+
+/// Fills a star up to the cube of three nodes in each direction, the size for which one smoothing step of the prolongation is made: free nodes
+/// that touch two arms of the star (edges of the cube), then those that touch three of these (its corners).
+fn complete_cube(graph: &Graph, arms: &[u32], aggregate: u32, of: &mut [u32], links: &mut [u8]) {
+    let mut edges = Vec::with_capacity(12);
+    let mut grow = |from: &[u32], needed: u8, added: &mut Vec<u32>, of: &mut [u32]| {
+        let free = |of: &[u32], other: u32| of[other as usize] == Aggregates::NONE;
+        for &member in from {
+            for &other in graph.of(member as usize) {
+                if free(of, other) {
+                    links[other as usize] = links[other as usize].saturating_add(1);
+                }
+            }
+        }
+        for &member in from {
+            for &other in graph.of(member as usize) {
+                if free(of, other) && links[other as usize] >= needed {
+                    of[other as usize] = aggregate;
+                    added.push(other);
+                }
+                links[other as usize] = 0;
+            }
+        }
+    };
+    grow(arms, 2, &mut edges, of);
+    let mut corners = Vec::new();
+    grow(&edges, 3, &mut corners, of);
 }

@@ -1,5 +1,6 @@
 //! Direct solution on the coarsest level.
 
+use super::level::smallest_diagonal;
 use crate::CsrMatrix;
 
 /// Dense Cholesky factor; a pivot that vanishes belongs to a null vector and is left out, which fixes that unknown to zero.
@@ -21,6 +22,7 @@ impl DenseCholesky {
         let size = matrix.rows();
         let mut factor = matrix.to_dense();
         let mut inverse = vec![0.0; size];
+        let smallest = smallest_diagonal(matrix);
         for i in 0..size {
             let diagonal = factor[i * size + i];
             for j in 0..=i {
@@ -29,7 +31,7 @@ impl DenseCholesky {
                 let sum = below[j] - row.iter().zip(&below[..j]).map(|(a, b)| a * b).sum::<f64>();
                 if j < i {
                     factor[i * size + j] = sum * inverse[j];
-                } else if sum > NULL_PIVOT * diagonal {
+                } else if sum > (NULL_PIVOT * diagonal).max(smallest) {
                     inverse[i] = 1.0 / sum.sqrt();
                 }
             }

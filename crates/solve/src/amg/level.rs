@@ -42,6 +42,11 @@ impl Compressed {
     }
 
     #[inline]
+    fn range(&self, i: usize) -> std::ops::Range<usize> {
+        self.offsets[i] as usize..self.offsets[i + 1] as usize
+    }
+
+    #[inline]
     fn product(&self, i: usize, x: &[f32]) -> f32 {
         self.row(i).map(|(column, value)| value * x[column]).sum()
     }
@@ -65,6 +70,11 @@ fn for_rows(y: &mut [f32], each: impl Fn(usize, &mut f32) + Sync) {
             y.iter_mut().enumerate().for_each(|(i, y)| each(chunk * ROWS + i, y));
         });
     }
+}
+
+/// A diagonal entry below this is rounding of zero: the unknown stands for a region that the operator does not see.
+pub(super) fn smallest_diagonal(matrix: &CsrMatrix) -> f64 {
+    1e-13 * (0..matrix.rows()).map(|i| matrix.get(i, i)).fold(0.0, f64::max)
 }
 
 /// One level of the hierarchy.
@@ -95,6 +105,7 @@ impl Level {
         let rows = matrix.rows();
         // A fixed number of blocks, whatever the number of threads; fewer for small levels.
         let block = rows.div_ceil(16).max(2048);
+        let smallest = smallest_diagonal(matrix);
         let inverse = (0..rows)
             .into_par_iter()
             .with_min_len(ROWS)
@@ -109,7 +120,7 @@ impl Level {
                         outside += value.abs();
                     }
                 }
-                if diagonal > 0.0 { (1.0 / (diagonal + 0.5 * outside)) as f32 } else { 0.0 }
+                if diagonal > smallest { (1.0 / (diagonal + 0.5 * outside)) as f32 } else { 0.0 }
             })
             .collect();
         Self {
@@ -151,34 +162,55 @@ impl Level {
         });
     }
 
-    /// `r = b - A x`.
+    /// `r = b - A x` after [`Self::pre_smooth`], which solved `M x = b`: only `(M - A) x` is left, the part above the diagonal and outside
+    /// the block.
     pub fn residual(&mut self) {
-        let Self { matrix, x, b, r, .. } = self;
-        for_rows(r, |i, r| *r = b[i] - matrix.product(i, x));
+        let Self { matrix, inverse, block, x, b, r, .. } = self;
+        r.par_chunks_mut(ROWS).enumerate().for_each(|(chunk, r)| {
+            for (i, r) in (chunk * ROWS..).zip(r) {
+                let first = i / *block * *block;
+                let row = matrix.range(i);
+                let (columns, values) = (&matrix.columns[row.clone()], &matrix.values[row]);
+                let mut sum = 0.0;
+                let mut next = 0;
+                while next < columns.len() && (columns[next] as usize) < first {
+                    sum -= values[next] * x[columns[next] as usize];
+                    next += 1;
+                }
+                next += columns[next..].iter().take_while(|&&column| (column as usize) < i).count();
+                if next < columns.len() && columns[next] as usize == i {
+                    if inverse[i] > 0.0 {
+                        sum += (1.0 / inverse[i] - values[next]) * x[i];
+                    } else {
+                        sum += b[i];
+                    }
+                    next += 1;
+                }
+                for (&column, &value) in columns[next..].iter().zip(&values[next..]) {
+                    sum -= value * x[column as usize];
+                }
+                *r = sum;
+            }
+        });
     }
 
-    /// `x += M^-T (b - A x)`: one backward sweep.
+    /// `x += M^-T (b - A x)`: one backward sweep; rows of other blocks count with their values before it.
     pub fn post_smooth(&mut self) {
-        self.residual();
-        let Self { matrix, inverse, block, x, r, .. } = self;
-        x.par_chunks_mut(*block).zip(r.par_chunks_mut(*block)).enumerate().for_each(|(number, (x, r))| {
+        let Self { matrix, inverse, block, x, b, r, .. } = self;
+        r.copy_from_slice(x);
+        let before = &*r;
+        x.par_chunks_mut(*block).enumerate().for_each(|(number, x)| {
             let first = number * *block;
-            let last = first + x.len();
-            // The correction overwrites the residual from the end.
-            for i in (0..x.len()).rev() {
-                let row = matrix.offsets[first + i] as usize..matrix.offsets[first + i + 1] as usize;
-                let mut sum = r[i];
-                for (&column, &value) in matrix.columns[row.clone()].iter().zip(&matrix.values[row]).rev() {
+            let len = x.len();
+            for i in (0..len).rev() {
+                let row = matrix.range(first + i);
+                let mut sum = b[first + i];
+                for (&column, &value) in matrix.columns[row.clone()].iter().zip(&matrix.values[row]) {
                     let column = column as usize;
-                    if column <= first + i {
-                        break;
-                    }
-                    if column < last {
-                        sum -= value * r[column - first];
-                    }
+                    let local = column.wrapping_sub(first);
+                    sum -= value * if local < len { x[local] } else { before[column] };
                 }
-                r[i] = sum * inverse[first + i];
-                x[i] += r[i];
+                x[i] += sum * inverse[first + i];
             }
         });
     }
