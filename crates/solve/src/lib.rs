@@ -3,6 +3,7 @@
 //!
 //! What does not live here: any physics. This crate knows velocities only as a flat vector with a block-diagonal mass.
 
+pub mod amg;
 mod block;
 mod csr;
 mod dense;

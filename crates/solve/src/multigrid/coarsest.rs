@@ -33,7 +33,7 @@ impl BandedCholesky {
             for b in 0..n[axes[1]] {
                 for a in 0..n[axes[0]] {
                     let cell = a * strides[axes[0]] + b * strides[axes[1]] + c * strides[axes[2]];
-                    if operator.diagonal(at(n, cell), cell) > 0.0 {
+                    if operator.diagonal(operator.at(cell), cell) > 0.0 {
                         position[cell] = cells.len();
                         cells.push(cell as u32);
                     }
@@ -58,7 +58,7 @@ impl BandedCholesky {
         let mut factor = vec![0.0; count * pitch];
         let mut diagonal = vec![0.0; count];
         for (row, &cell) in cells.iter().enumerate() {
-            diagonal[row] = operator.diagonal(at(n, cell as usize), cell as usize);
+            diagonal[row] = operator.diagonal(operator.at(cell as usize), cell as usize);
             factor[row * pitch + band] = diagonal[row];
         }
         for (row, column, weight) in entries {
@@ -113,8 +113,4 @@ impl BandedCholesky {
     pub fn bytes(&self) -> usize {
         8 * (self.factor.len() + self.inverse.len() + self.work.len()) + 4 * self.cells.len()
     }
-}
-
-fn at(n: [usize; 3], cell: usize) -> [usize; 3] {
-    [cell % n[0], cell / n[0] % n[1], cell / (n[0] * n[1])]
 }

@@ -16,15 +16,13 @@ pub struct MultigridOptions {
     pub fine_sweeps: usize,
     /// The same on all coarser grids, where they cost little.
     pub coarse_sweeps: usize,
-    /// Visits to the next coarser grid below the finest: 1 is a V-cycle, 2 a W-cycle.
-    pub visits: usize,
     /// Cells at which the grid is small enough for a direct solution.
     pub coarsest_cells: usize,
 }
 
 impl Default for MultigridOptions {
     fn default() -> Self {
-        Self { fine_sweeps: 1, coarse_sweeps: 2, visits: 1, coarsest_cells: 600 }
+        Self { fine_sweeps: 1, coarse_sweeps: 2, coarsest_cells: 600 }
     }
 }
 
@@ -48,8 +46,9 @@ impl Multigrid {
         levels.push(Level::new(&operator, uniform, options.fine_sweeps.max(1)));
         while operator.cells() > options.coarsest_cells {
             let Some(axes) = choose_axes(&operator) else { break };
-            operator = coarsen(&operator, axes);
-            transfers.push(Transfer::new(axes, &operator));
+            let (coarser, transfer) = coarsen(&operator, axes);
+            operator = coarser;
+            transfers.push(transfer);
             levels.push(Level::new(&operator, None, options.coarse_sweeps.max(1)));
         }
         let coarsest = BandedCholesky::new(&operator);

@@ -16,27 +16,10 @@ pub(super) trait Real:
     + Neg<Output = Self>
     + AddAssign
 {
-    fn from_f64(value: f64) -> Self;
-    fn to_f64(self) -> f64;
 }
 
-impl Real for f32 {
-    fn from_f64(value: f64) -> Self {
-        value as f32
-    }
-    fn to_f64(self) -> f64 {
-        f64::from(self)
-    }
-}
-
-impl Real for f64 {
-    fn from_f64(value: f64) -> Self {
-        value
-    }
-    fn to_f64(self) -> f64 {
-        self
-    }
-}
+impl Real for f32 {}
+impl Real for f64 {}
 
 /// Off-diagonal weights between active cells.
 #[derive(Debug, Clone)]

@@ -42,6 +42,12 @@ impl Layout {
         (k + 1) * self.plane + self.in_plane(j)
     }
 
+    /// Row and half index of an offset within a plane.
+    #[inline]
+    pub fn row_of(&self, in_plane: usize) -> (usize, usize) {
+        (in_plane / self.row - 1, in_plane % self.row - 1)
+    }
+
     /// Index of row `(j, k)` in a table with one entry a row.
     #[inline]
     pub fn row_number(&self, j: usize, k: usize) -> usize {

@@ -23,6 +23,11 @@ impl CellOperator {
         self.extra.len()
     }
 
+    /// Coordinates of a flat index.
+    pub fn at(&self, cell: usize) -> [usize; 3] {
+        [cell % self.n[0], cell / self.n[0] % self.n[1], cell / (self.n[0] * self.n[1])]
+    }
+
     /// Diagonal of a cell, in double precision so that a closed region's matrix is singular to rounding.
     #[inline]
     pub fn diagonal(&self, at: [usize; 3], cell: usize) -> f64 {

@@ -1,6 +1,6 @@
 //! The discrete Poisson problem on a uniform grid: which cells are unknowns, and how strongly neighbours are coupled.
 
-use crate::LinearOperator;
+use crate::{CsrMatrix, LinearOperator, SolveError};
 use rayon::prelude::*;
 
 /// Why a [`PoissonProblem`] cannot be built.
@@ -202,6 +202,47 @@ impl<const D: usize> PoissonProblem<D> {
                 visit(cell + strides[axis], weight);
             }
         }
+    }
+
+    /// The matrix over the active cells alone, numbered in the order of the grid, and the cell of each unknown.
+    ///
+    /// # Errors
+    /// None for a problem that was checked; the type is that of [`CsrMatrix::from_parts`].
+    pub fn assemble(&self) -> Result<(CsrMatrix, Vec<u32>), SolveError> {
+        let cells: Vec<u32> = (0..self.cells() as u32).filter(|&cell| self.active[cell as usize]).collect();
+        let mut unknown = vec![u32::MAX; self.cells()];
+        for (index, &cell) in cells.iter().enumerate() {
+            unknown[cell as usize] = index as u32;
+        }
+        let mut offsets = Vec::with_capacity(cells.len() + 1);
+        let mut columns = Vec::with_capacity((2 * D + 1) * cells.len());
+        let mut values = Vec::with_capacity((2 * D + 1) * cells.len());
+        offsets.push(0);
+        for (index, &cell) in cells.iter().enumerate() {
+            let mut diagonal = self.dirichlet[cell as usize];
+            let mut at = None;
+            self.for_each_neighbor(cell as usize, |neighbor, weight| {
+                let column = unknown[neighbor];
+                // Neighbours come in ascending order: the diagonal goes before the first above.
+                if column > index as u32 && at.is_none() {
+                    at = Some(columns.len());
+                    columns.push(index as u32);
+                    values.push(0.0);
+                }
+                diagonal += weight;
+                columns.push(column);
+                values.push(-weight);
+            });
+            match at {
+                Some(at) => values[at] = diagonal,
+                None => {
+                    columns.push(index as u32);
+                    values.push(diagonal);
+                }
+            }
+            offsets.push(columns.len());
+        }
+        Ok((CsrMatrix::from_parts(cells.len(), offsets, columns, values)?, cells))
     }
 
     /// Label of the connected region of each active cell (`u32::MAX` for the others) and, for each region, whether it touches

@@ -194,7 +194,7 @@ impl PoissonSolver {
             reduce_planes(layout, &mut r[colour], partial, |k, plane| {
                 let mut sum = 0.0;
                 for_rows(layout, &spans[colour], colour, k, |row, local| {
-                    let (j, s0) = (local.start / layout.row - 1, local.start % layout.row - 1);
+                    let (j, s0) = layout.row_of(local.start);
                     let range = row.base..row.base + row.len;
                     let b = &b[layout.natural_row(j, k) + 2 * s0 + row.q..];
                     let active = &inverse[colour][range.clone()];

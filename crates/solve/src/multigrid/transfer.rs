@@ -1,9 +1,10 @@
 //! Between two grids: the coarse operator, interpolation `P` and its transpose.
 //!
 //! A fine cell takes its value from its coarse cell and, along each coarsened axis, from the coarse neighbour on its side:
-//! `P` is linear interpolation (weight 1/4 for each neighbour) wherever all neighbours exist, and constant across closed faces, so that it
-//! reproduces constants at Neumann walls. Restriction is `P^T`. Only red cells are touched: after a sweep that ended with black the black
-//! residual is zero, and the sweep that begins with black overwrites whatever black values were.
+//! `P` is linear interpolation (share 1/4 for each neighbour) wherever coefficients are smooth. Across a closed face the share is zero, so that
+//! constants are reproduced at Neumann walls, and where coefficients jump it follows the conductances.
+//! Restriction is `P^T`. Only red cells are touched: after a sweep that ended with black the black residual is zero, and the sweep that
+//! begins with black overwrites whatever black values were.
 
 use super::kernels::for_rows;
 use super::layout::{Layout, for_planes};
@@ -12,7 +13,7 @@ use rayon::prelude::*;
 
 /// Natural order with one layer of padding.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Padded {
+struct Padded {
     n: [usize; 3],
     row: usize,
     plane: usize,
@@ -31,8 +32,14 @@ impl Padded {
         (k + 1) * self.plane + (j + 1) * self.row + 1
     }
 
-    fn strides(&self) -> [usize; 3] {
-        [1, self.row, self.plane]
+    /// Calls `f(k, plane)` for the inner planes of `array`, on several threads when `parallel`.
+    fn for_planes(&self, array: &mut [f32], parallel: bool, f: impl Fn(usize, &mut [f32]) + Sync) {
+        let inner = &mut array[self.plane..self.plane * (self.n[2] + 1)];
+        if parallel {
+            inner.par_chunks_exact_mut(self.plane).enumerate().for_each(|(k, plane)| f(k, plane));
+        } else {
+            inner.chunks_exact_mut(self.plane).enumerate().for_each(|(k, plane)| f(k, plane));
+        }
     }
 }
 
@@ -42,11 +49,15 @@ pub(super) struct Transfer {
     /// Which axes are coarsened by two.
     axes: [bool; 3],
     coarse: Padded,
-    /// By axis and side: how much a child on that side takes from the coarse neighbour there. Padded natural order.
-    side: [[Vec<f32>; 2]; 3],
+    /// By axis, for each red fine cell in its level's layout: how much it takes from the coarse neighbour on its side, in units of [`UNIT`].
+    share: [Vec<u8>; 3],
     /// Coarse right-hand side or correction in padded natural order.
     natural: Vec<f32>,
 }
+
+/// Shares are stored in a byte; a quarter and a third are exact.
+const UNITS: f32 = 252.0;
+const UNIT: f32 = 1.0 / UNITS;
 
 /// The coarse index of `i` and the side of its parent on which it lies (0 or 1), if the axis is coarsened.
 #[inline]
@@ -56,7 +67,7 @@ fn parent(coarsened: bool, i: usize) -> (usize, Option<usize>) {
 
 /// The children of coarse index `c` on an axis with `n` fine cells.
 #[inline]
-fn children(coarsened: bool, c: usize, n: usize) -> std::ops::Range<usize> {
+pub(super) fn children(coarsened: bool, c: usize, n: usize) -> std::ops::Range<usize> {
     if coarsened { 2 * c..(2 * c + 2).min(n) } else { c..c + 1 }
 }
 
@@ -78,10 +89,17 @@ pub(super) fn choose_axes(operator: &CellOperator) -> Option<[bool; 3]> {
     axes.contains(&true).then_some(axes)
 }
 
-/// The operator on the coarser grid: conductances of the fine faces that make up a coarse face in parallel, each twice as long;
-/// a Dirichlet boundary moves away by half a fine cell.
-pub(super) fn coarsen(fine: &CellOperator, axes: [bool; 3]) -> CellOperator {
+/// The operator on the coarser grid, and the transfer to it. Conductances of the fine faces that make up a coarse face act in parallel,
+/// each over twice the distance.
+pub(super) fn coarsen(fine: &CellOperator, axes: [bool; 3]) -> (CellOperator, Transfer) {
     let n = [0, 1, 2].map(|axis| if axes[axis] { fine.n[axis].div_ceil(2) } else { fine.n[axis] });
+    let coarse = coarse_operator(fine, axes, n);
+    let padded = Padded::new(n);
+    let share = [0, 1, 2].map(|axis| shares(fine, axes, axis));
+    (coarse, Transfer { axes, coarse: padded, share, natural: vec![0.0; padded.len] })
+}
+
+fn coarse_operator(fine: &CellOperator, axes: [bool; 3], n: [usize; 3]) -> CellOperator {
     let strides = fine.strides();
     let cells = n.iter().product();
     let mut upper = [vec![0.0f32; cells], vec![0.0f32; cells], vec![0.0f32; cells]];
@@ -109,10 +127,7 @@ pub(super) fn coarsen(fine: &CellOperator, axes: [bool; 3]) -> CellOperator {
                                     Some(_) => {}
                                 }
                             }
-                            let e = fine.extra[cell];
-                            if e > 0.0 {
-                                sum[3] += e;
-                            }
+                            sum[3] += fine.extra[cell];
                         }
                     }
                 }
@@ -124,67 +139,90 @@ pub(super) fn coarsen(fine: &CellOperator, axes: [bool; 3]) -> CellOperator {
     CellOperator { n, upper, extra }
 }
 
-impl Transfer {
-    pub fn new(axes: [bool; 3], coarse: &CellOperator) -> Self {
-        let padded = Padded::new(coarse.n);
-        let side = [0, 1, 2].map(|axis| [0, 1].map(|side| side_weights(axes, coarse, &padded, axis, side)));
-        Self { axes, coarse: padded, side, natural: vec![0.0; padded.len] }
+/// How much each red cell takes from the coarse neighbour on its side along `axis`: `w_out / (w_out + 3 w_in)` with the weights of its
+/// outer and inner face, a quarter when they are equal.
+fn shares(fine: &CellOperator, axes: [bool; 3], axis: usize) -> Vec<u8> {
+    if !axes[axis] {
+        return Vec::new();
     }
+    let layout = Layout::new(fine.n);
+    let strides = fine.strides();
+    let mut share = vec![0u8; layout.len];
+    for_planes(&layout, &mut share, |k, plane| {
+        for j in 0..layout.n[1] {
+            let start = layout.in_plane(j);
+            for (s, i) in (Layout::offset(0, j, k)..layout.n[0]).step_by(2).enumerate() {
+                let at = [i, j, k];
+                let cell = i + j * strides[1] + k * strides[2];
+                let slot = &mut plane[start + s];
+                let faces = [0, 1, 2].map(|axis| {
+                    let below = if at[axis] > 0 { fine.upper[axis][cell - strides[axis]] } else { 0.0 };
+                    let above = fine.upper[axis][cell];
+                    if at[axis] & 1 == 1 { [below, above] } else { [above, below] }
+                });
+                let strongest_inner =
+                    (0..3).filter(|&axis| axes[axis]).map(|axis| faces[axis][0]).fold(0.0, f32::max);
+                let raw = |axis: usize| {
+                    let [inner, outer] = faces[axis];
+                    let inner = if inner > 0.0 { inner } else { strongest_inner };
+                    if outer > 0.0 {
+                        outer / (outer + 3.0 * inner)
+                    } else if fine.extra[cell] > 0.0 {
+                        // A Dirichlet boundary behind the closed face: its value, zero, takes the neighbour's place.
+                        (0.25 * fine.extra[cell] / inner.max(f32::MIN_POSITIVE)).min(0.25)
+                    } else {
+                        0.0
+                    }
+                };
+                let total: f32 = (0..3).filter(|&axis| axes[axis]).map(raw).sum();
+                *slot = (raw(axis) / total.max(1.0) * UNITS).round() as u8;
+            }
+        }
+    });
+    share
+}
 
+impl Transfer {
     pub fn bytes(&self) -> usize {
-        4 * (self.natural.len() + self.side.iter().flatten().map(Vec::len).sum::<usize>())
+        4 * self.natural.len() + self.share.iter().map(Vec::len).sum::<usize>()
     }
 
     /// Right-hand side of the coarse level: `P^T` of the fine residual.
     pub fn restrict(&mut self, fine: &Level, coarse: &mut Level) {
-        let Self { axes, coarse: padded, side, natural } = self;
+        let Self { axes, coarse: padded, share, natural } = self;
         let layout = &fine.layout;
-        let plane_rows = |k: usize, plane: &mut [f32]| {
+        padded.for_planes(natural, layout.parallel(), |k, plane| {
             for j in 0..padded.n[1] {
-                let start = padded.start(j, k);
                 let local = (j + 1) * padded.row + 1;
                 let out = &mut plane[local..local + padded.n[0]];
                 out.fill(0.0);
                 for fk in children(axes[2], k, layout.n[2]) {
                     for fj in children(axes[1], j, layout.n[1]) {
-                        restrict_own(*axes, fine, side, (fj, fk), start, out);
+                        restrict_own(*axes, fine, share, (fj, fk), out);
                     }
                 }
                 // Children of the coarse neighbours across rows, on the side that faces this row.
-                for (axis, at) in [(1, j), (2, k)] {
+                for (axis, at, across, c) in [(1, j, 2, k), (2, k, 1, j)] {
                     if !axes[axis] {
                         continue;
                     }
-                    for facing in [0, 1] {
-                        // The neighbour above faces us with its lower side.
-                        let (neighbor, f) = if facing == 0 {
-                            (start + padded.strides()[axis], 2 * at + 2)
-                        } else {
-                            (start - padded.strides()[axis], (2 * at).wrapping_sub(1))
-                        };
+                    for f in [(2 * at).wrapping_sub(1), 2 * at + 2] {
                         if f >= layout.n[axis] {
                             continue;
                         }
-                        let across = if axis == 1 { (2, k) } else { (1, j) };
-                        for g in children(axes[across.0], across.1, layout.n[across.0]) {
+                        for g in children(axes[across], c, layout.n[across]) {
                             let row = if axis == 1 { (f, g) } else { (g, f) };
-                            restrict_facing(axes[0], fine, &side[axis][facing], row, neighbor, out);
+                            restrict_facing(axes[0], fine, &share[axis], row, out);
                         }
                     }
                 }
             }
-        };
-        let inner = &mut natural[padded.plane..padded.plane * (padded.n[2] + 1)];
-        if layout.parallel() {
-            inner.par_chunks_exact_mut(padded.plane).enumerate().for_each(|(k, plane)| plane_rows(k, plane));
-        } else {
-            inner.chunks_exact_mut(padded.plane).enumerate().for_each(|(k, plane)| plane_rows(k, plane));
-        }
+        });
         for colour in 0..2 {
             let Level { layout, spans, b, .. } = coarse;
             for_planes(layout, &mut b[colour], |k, plane| {
                 for_rows(layout, &spans[colour], colour, k, |row, local| {
-                    let (j, s) = (local.start / layout.row - 1, local.start % layout.row - 1);
+                    let (j, s) = layout.row_of(local.start);
                     let from = padded.start(j, k) + 2 * s + row.q;
                     let source = &natural[from..from + 2 * row.len - 1];
                     for (b, value) in plane[local].iter_mut().zip(source.iter().step_by(2)) {
@@ -197,11 +235,11 @@ impl Transfer {
 
     /// Adds `P` times the coarse correction to the red fine cells.
     pub fn prolong(&mut self, coarse: &Level, fine: &mut Level) {
-        let Self { axes, coarse: padded, side, natural } = self;
-        let merge = |k: usize, plane: &mut [f32]| {
+        let Self { axes, coarse: padded, share, natural } = self;
+        padded.for_planes(natural, coarse.layout.parallel(), |k, plane| {
             for colour in 0..2 {
                 for_rows(&coarse.layout, &coarse.spans[colour], colour, k, |row, local| {
-                    let (j, s) = (local.start / coarse.layout.row - 1, local.start % coarse.layout.row - 1);
+                    let (j, s) = coarse.layout.row_of(local.start);
                     let to = (j + 1) * padded.row + 1 + 2 * s + row.q;
                     let target = plane[to..to + 2 * row.len - 1].iter_mut().step_by(2);
                     for (value, x) in target.zip(&coarse.x[colour][row.base..row.base + row.len]) {
@@ -209,68 +247,46 @@ impl Transfer {
                     }
                 });
             }
-        };
-        let inner = &mut natural[padded.plane..padded.plane * (padded.n[2] + 1)];
-        if coarse.layout.parallel() {
-            inner.par_chunks_exact_mut(padded.plane).enumerate().for_each(|(k, plane)| merge(k, plane));
-        } else {
-            inner.chunks_exact_mut(padded.plane).enumerate().for_each(|(k, plane)| merge(k, plane));
-        }
+        });
         let Level { layout, spans, inverse, x, .. } = fine;
-        let [row_stride, plane_stride] = [padded.row, padded.plane];
         for_planes(layout, &mut x[0], |k, plane| {
             for_rows(layout, &spans[0], 0, k, |row, local| {
-                let (fj, s0) = (local.start / layout.row - 1, local.start % layout.row - 1);
+                let (fj, s0) = layout.row_of(local.start);
                 let (j, side_y) = parent(axes[1], fj);
                 let (k, side_z) = parent(axes[2], k);
-                let active = &inverse[0][row.base..row.base + row.len];
+                let range = row.base..row.base + row.len;
+                let active = &inverse[0][range.clone()];
                 let x = &mut plane[local];
-                let across = |axis: usize, which: Option<usize>, stride: usize, start: usize, len: usize| {
-                    // An axis that is not coarsened borrows the row itself with weight zero.
-                    which.map(|which| {
-                        let neighbor = if which == 0 { start - stride } else { start + stride };
-                        (&side[axis][which][start..start + len], &natural[neighbor..neighbor + len])
+                let step = if axes[0] { 1 } else { 2 };
+                let start = padded.start(j, k) + if axes[0] { s0 } else { 2 * s0 + row.q };
+                let len = step * (row.len - 1) + 1;
+                let own = &natural[start..start + len];
+                // Share and coarse neighbour along an axis, if it is coarsened.
+                let along = |axis: usize, side: Option<usize>, stride: usize| {
+                    side.map(|side| {
+                        let neighbor = if side == 0 { start - stride } else { start + stride };
+                        (&share[axis][range.clone()], &natural[neighbor..neighbor + len])
                     })
                 };
-                if axes[0] {
-                    let start = padded.start(j, k) + s0;
-                    let len = row.len;
-                    let own = &natural[start..start + len];
-                    let along = start + 2 * row.q - 1;
-                    let (wx, nx) = (&side[0][row.q][start..start + len], &natural[along..along + len]);
-                    let y = across(1, side_y, row_stride, start, len);
-                    let z = across(2, side_z, plane_stride, start, len);
-                    match (y, z) {
-                        (Some((wy, ny)), Some((wz, nz))) => {
-                            for s in 0..len {
-                                let c = own[s];
-                                let change = wx[s] * (nx[s] - c) + wy[s] * (ny[s] - c) + wz[s] * (nz[s] - c);
-                                x[s] += if active[s] > 0.0 { c + change } else { 0.0 };
-                            }
-                        }
-                        (y, z) => {
-                            for s in 0..len {
-                                let c = own[s];
-                                let mut value = c + wx[s] * (nx[s] - c);
-                                for (w, n) in [y, z].into_iter().flatten() {
-                                    value += w[s] * (n[s] - c);
-                                }
-                                x[s] += if active[s] > 0.0 { value } else { 0.0 };
-                            }
-                        }
+                let from_x = along(0, axes[0].then_some(row.q), 1);
+                let from_y = along(1, side_y, padded.row);
+                let from_z = along(2, side_z, padded.plane);
+                if let (Some((ax, nx)), Some((ay, ny)), Some((az, nz))) = (from_x, from_y, from_z) {
+                    for s in 0..row.len {
+                        let c = own[s];
+                        let change = f32::from(ax[s]) * (nx[s] - c)
+                            + f32::from(ay[s]) * (ny[s] - c)
+                            + f32::from(az[s]) * (nz[s] - c);
+                        x[s] += if active[s] > 0.0 { c + UNIT * change } else { 0.0 };
                     }
                 } else {
-                    let start = padded.start(j, k) + 2 * s0 + row.q;
-                    let len = 2 * row.len - 1;
-                    let y = across(1, side_y, row_stride, start, len);
-                    let z = across(2, side_z, plane_stride, start, len);
                     for s in 0..row.len {
-                        let c = natural[start + 2 * s];
-                        let mut value = c;
-                        for (w, n) in [y, z].into_iter().flatten() {
-                            value += w[2 * s] * (n[2 * s] - c);
+                        let c = own[step * s];
+                        let mut change = 0.0;
+                        for (share, neighbor) in [from_x, from_y, from_z].into_iter().flatten() {
+                            change += f32::from(share[s]) * (neighbor[step * s] - c);
                         }
-                        x[s] += if active[s] > 0.0 { value } else { 0.0 };
+                        x[s] += if active[s] > 0.0 { c + UNIT * change } else { 0.0 };
                     }
                 }
             });
@@ -278,14 +294,13 @@ impl Transfer {
     }
 }
 
-/// Adds what the red cells of the fine row `(fj, fk)` give to their own coarse row and, along axis 0, to its neighbours in that row.
+/// Adds what the red cells of the fine row `(fj, fk)` give to their own coarse row and, along axis 0, to their neighbours in that row.
 #[inline]
 fn restrict_own(
     axes: [bool; 3],
     fine: &Level,
-    side: &[[Vec<f32>; 2]; 3],
+    share: &[Vec<u8>; 3],
     (fj, fk): (usize, usize),
-    start: usize,
     out: &mut [f32],
 ) {
     let layout = &fine.layout;
@@ -294,107 +309,48 @@ fn restrict_own(
     }
     let q = Layout::offset(0, fj, fk);
     let base = layout.start(fj, fk);
-    let y = parent(axes[1], fj).1.map(|which| &side[1][which][start..start + out.len()]);
-    let z = parent(axes[2], fk).1.map(|which| &side[2][which][start..start + out.len()]);
+    let len = if axes[0] { out.len() } else { (out.len() + 1 - q) / 2 };
+    let of = |axis: usize| axes[axis].then(|| &share[axis][base..base + len]);
+    let own = &fine.residual[base..base + len];
     if axes[0] {
-        let len = out.len();
-        let own = &fine.residual[base..base + len];
-        // A child on the lower side (q = 0) of the cell above gives to us, and so on.
+        // A child on the lower side (q = 0) of the next coarse cell gives to this one, and so on.
         let from = base + 1 - 2 * q;
-        let along = &fine.residual[from..from + len];
-        let keep_x = &side[0][q][start..start + len];
-        let gain_x = &side[0][q][start + 1 - 2 * q..start + 1 - 2 * q + len];
-        match (y, z) {
-            (Some(y), Some(z)) => {
-                for i in 0..len {
-                    out[i] += own[i] * (1.0 - keep_x[i] - y[i] - z[i]) + along[i] * gain_x[i];
-                }
+        let (along, gain) = (&fine.residual[from..from + len], &share[0][from..from + len]);
+        if let (Some(x), Some(y), Some(z)) = (of(0), of(1), of(2)) {
+            for i in 0..len {
+                let given = u16::from(x[i]) + u16::from(y[i]) + u16::from(z[i]);
+                out[i] += own[i] * (1.0 - UNIT * f32::from(given)) + along[i] * (UNIT * f32::from(gain[i]));
             }
-            (y, z) => {
-                for i in 0..len {
-                    let keep = 1.0 - keep_x[i] - y.map_or(0.0, |y| y[i]) - z.map_or(0.0, |z| z[i]);
-                    out[i] += own[i] * keep + along[i] * gain_x[i];
-                }
-            }
+            return;
         }
-    } else {
-        for (s, i) in (q..out.len()).step_by(2).enumerate() {
-            let keep = 1.0 - y.map_or(0.0, |y| y[i]) - z.map_or(0.0, |z| z[i]);
-            out[i] += fine.residual[base + s] * keep;
+        for (out, (along, gain)) in out.iter_mut().zip(along.iter().zip(gain)) {
+            *out += along * (UNIT * f32::from(*gain));
         }
+    }
+    let step = if axes[0] { 1 } else { 2 };
+    for s in 0..len {
+        let given: u16 = (0..3).filter_map(of).map(|share| u16::from(share[s])).sum();
+        out[if axes[0] { s } else { q + step * s }] += own[s] * (1.0 - UNIT * f32::from(given));
     }
 }
 
-/// Adds what the red cells of the fine row `(fj, fk)`, children of the coarse row that starts at `neighbor`, give to this row.
+/// Adds what the red cells of the fine row `(fj, fk)`, children of a neighbouring coarse row, give to this row.
 #[inline]
-fn restrict_facing(
-    coarsen_x: bool,
-    fine: &Level,
-    weights: &[f32],
-    (fj, fk): (usize, usize),
-    neighbor: usize,
-    out: &mut [f32],
-) {
+fn restrict_facing(coarsen_x: bool, fine: &Level, share: &[u8], (fj, fk): (usize, usize), out: &mut [f32]) {
     let layout = &fine.layout;
     if fine.spans[0][layout.row_number(fj, fk)].range().is_empty() {
         return;
     }
     let base = layout.start(fj, fk);
-    let weights = &weights[neighbor..neighbor + out.len()];
+    let (first, step) = if coarsen_x { (0, 1) } else { (Layout::offset(0, fj, fk), 2) };
+    let cells = share[base..].iter().zip(&fine.residual[base..]);
     if coarsen_x {
-        let residual = &fine.residual[base..base + out.len()];
-        for ((out, weight), residual) in out.iter_mut().zip(weights).zip(residual) {
-            *out += weight * residual;
+        for (out, (share, residual)) in out.iter_mut().zip(cells) {
+            *out += UNIT * f32::from(*share) * residual;
         }
     } else {
-        for (s, i) in (Layout::offset(0, fj, fk)..out.len()).step_by(2).enumerate() {
-            out[i] += weights[i] * fine.residual[base + s];
+        for (out, (share, residual)) in out.iter_mut().skip(first).step_by(step).zip(cells) {
+            *out += UNIT * f32::from(*share) * residual;
         }
     }
-}
-
-/// How much children on `side` along `axis` take from the coarse neighbour there: 1/4 where there is one or where a Dirichlet boundary
-/// takes its place, 0 at closed faces.
-fn side_weights(
-    axes: [bool; 3],
-    coarse: &CellOperator,
-    padded: &Padded,
-    axis: usize,
-    side: usize,
-) -> Vec<f32> {
-    if !axes[axis] {
-        return Vec::new();
-    }
-    let mut weights = vec![0.0; padded.len];
-    let strides = coarse.strides();
-    let inner = &mut weights[padded.plane..padded.plane * (padded.n[2] + 1)];
-    inner.par_chunks_exact_mut(padded.plane).enumerate().for_each(|(k, plane)| {
-        for j in 0..coarse.n[1] {
-            for i in 0..coarse.n[0] {
-                let cell = i + j * strides[1] + k * strides[2];
-                let face = |axis: usize, side: usize| match side {
-                    0 if [i, j, k][axis] == 0 => 0.0,
-                    0 => coarse.upper[axis][cell - strides[axis]],
-                    _ => coarse.upper[axis][cell],
-                };
-                let slot = &mut plane[(j + 1) * padded.row + 1 + i];
-                if face(axis, side) > 0.0 {
-                    *slot = 0.25;
-                } else if coarse.extra[cell] > 0.0 {
-                    // The Dirichlet boundary lies behind one or more of the closed faces.
-                    let (mut closed, mut strongest) = (0.0, 0.0f32);
-                    for other in (0..3).filter(|&other| axes[other]) {
-                        for side in 0..2 {
-                            let weight = face(other, side);
-                            strongest = strongest.max(weight);
-                            closed += if weight > 0.0 { 0.0 } else { 1.0 };
-                        }
-                    }
-                    *slot =
-                        0.25 * (coarse.extra[cell] / (closed * strongest.max(f32::MIN_POSITIVE))).min(1.0);
-                }
-            }
-        }
-    });
-    weights
 }
