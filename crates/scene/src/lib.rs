@@ -1,3 +1,41 @@
+//! A scene: its description and file format, the checks that make wrong input a clear message, and the world built from it; frames,
+//! checkpoints and run folders that a run writes.
+//!
+//! What does not live here: physics (the crates below) and the command line (`splashdown`). A scene is plain data ([`Scene`]) with the
+//! same words in TOML and in Rust. Reading one goes through a tree of values that remember their places, so that every mistake is
+//! reported with file, line, column, what is allowed and a hint, all of them at once:
+//!
+//! ```
+//! use splashdown_scene::Scene;
+//!
+//! let text = "dimension = 2\n[time]\nend = -1\nstpe = 0.01\n";
+//! let errors = Scene::parse("my.toml", text, &[]).unwrap_err();
+//! let lines: Vec<String> = errors.to_string().lines().map(str::to_owned).collect();
+//! assert_eq!(lines[0], "my.toml:3:7: `time.end` must be greater than 0");
+//! assert_eq!(lines[1], "my.toml:4:1: unknown field `stpe` in `time`");
+//! assert_eq!(errors.problems()[1].hint.as_deref(), Some("did you mean `step`?"));
+//! ```
+
+mod check;
+mod description;
+mod expression;
+pub mod limits;
+mod load;
+mod overrides;
+mod problem;
+mod schema;
+mod shipped;
+mod source;
+mod suggest;
+mod tree;
+mod write;
+
+pub use description::*;
+pub use load::{Loaded, load};
+pub use problem::{MAX_PROBLEMS, Problem, ProblemKind, SceneErrors};
+pub use schema::{json_schema, json_schema_text};
+pub use shipped::{ShippedScene, find, shipped};
+pub use source::{MAX_FILE_BYTES, Origin, Place, SourceText, Sources};
 //! Under construction in this commit series.
 
 pub mod checkpoint;

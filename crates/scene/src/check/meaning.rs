@@ -1,0 +1,437 @@
+//! Second pass: what depends on more than one field, and limits on the size of the whole.
+//!
+//! Every table that the first pass left readable is read on its own, so that one misspelt field does not hide the mistakes elsewhere.
+
+use crate::description::{Deformable, Geometry, Kind, Rigid, Rotation, Step, Time};
+use crate::limits::{self, Size};
+use crate::problem::{Problem, ProblemKind};
+use crate::source::Origin;
+use crate::tree::{Node, Segment, path_text};
+use serde::de::DeserializeOwned;
+use std::collections::HashMap;
+
+/// Checks the tree of a scene after [`super::shape::check`].
+pub(crate) fn check(root: &Node, problems: &mut Vec<Problem>) {
+    let mut check = Check { root, problems };
+    check.includes();
+    let time: Option<Time> = read(root.get("time"));
+    if let Some(time) = &time {
+        check.time(time);
+    }
+    let rigid: Vec<Option<Rigid>> = check.list("rigid");
+    let deformable: Vec<Option<Deformable>> = check.list("deformable");
+    for (index, body) in rigid.iter().enumerate() {
+        if let Some(body) = body {
+            check.rigid(index, body);
+        }
+    }
+    for (index, body) in deformable.iter().enumerate() {
+        if let Some(body) = body {
+            check.deformable(index, body);
+        }
+    }
+    check.names(&rigid);
+    check.size(time.as_ref(), &rigid, &deformable);
+}
+
+fn read<T: DeserializeOwned>(node: Option<&Node>) -> Option<T> {
+    serde_json::from_value(node?.to_json()).ok()
+}
+
+fn key(name: &str) -> Segment {
+    Segment::Key(name.to_owned())
+}
+
+struct Check<'a> {
+    root: &'a Node,
+    problems: &'a mut Vec<Problem>,
+}
+
+impl Check<'_> {
+    fn list<T: DeserializeOwned>(&self, name: &str) -> Vec<Option<T>> {
+        self.root.get(name).map_or(&[][..], Node::items).iter().map(|node| read(Some(node))).collect()
+    }
+
+    /// Starts a problem at the value of `path`, or at the table that should hold it.
+    fn at(&self, path: &[Segment], kind: ProblemKind, message: impl Into<String>) -> Problem {
+        Problem::new(kind, message).at(self.origin(path)).field(path_text(self.root, path))
+    }
+
+    fn origin(&self, path: &[Segment]) -> Option<Origin> {
+        self.root.nearest(path).origin
+    }
+
+    /// Files are included before this check; a list that is still here was put in by Rust code.
+    fn includes(&mut self) {
+        if self.root.get("include").is_some_and(|n| !n.items().is_empty()) {
+            let problem = self
+                .at(&[key("include")], ProblemKind::Include, "only a scene file can include others")
+                .hint("load the other file and join the scenes in Rust");
+            self.problems.push(problem);
+        }
+    }
+
+    fn time(&mut self, time: &Time) {
+        let path = [key("time"), key("step")];
+        // One part in 1e9 of slack: 0.0333333333 is meant to be a frame at 30 frames a second.
+        let interval = time.frame_interval() * (1.0 + 1e-9);
+        match &time.step {
+            Some(Step::Fixed(step)) if *step > interval => {
+                let problem = self
+                    .at(
+                        &path,
+                        ProblemKind::Conflict,
+                        format!("the step of {step} s is longer than a frame of {} s", time.frame_interval()),
+                    )
+                    .found(format!("{step}"))
+                    .allowed(format!("at most 1 / frame_rate = {} s", time.frame_interval()))
+                    .hint("lower `time.step`, or lower `time.frame_rate`");
+                self.problems.push(problem);
+            }
+            Some(Step::Adaptive(adaptive)) => {
+                let path = [key("time"), key("step"), key("max")];
+                if adaptive.max > interval {
+                    let problem = self
+                        .at(
+                            &path,
+                            ProblemKind::Conflict,
+                            format!(
+                                "the longest step of {} s is longer than a frame of {} s",
+                                adaptive.max,
+                                time.frame_interval()
+                            ),
+                        )
+                        .found(format!("{}", adaptive.max))
+                        .allowed(format!("at most 1 / frame_rate = {} s", time.frame_interval()))
+                        .hint("lower `time.step.max`, or lower `time.frame_rate`");
+                    self.problems.push(problem);
+                }
+                if adaptive.min > adaptive.max {
+                    let path = [key("time"), key("step"), key("min")];
+                    let problem = self
+                        .at(
+                            &path,
+                            ProblemKind::Conflict,
+                            format!(
+                                "the shortest step of {} s is longer than the longest, {} s",
+                                adaptive.min, adaptive.max
+                            ),
+                        )
+                        .found(format!("{}", adaptive.min))
+                        .allowed(format!("at most {}", adaptive.max));
+                    self.problems.push(problem);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn rigid(&mut self, index: usize, body: &Rigid) {
+        let path = |field: &str| [key("rigid"), Segment::Index(index), key(field)];
+        self.one_mass(
+            [key("rigid"), Segment::Index(index)],
+            &body.name,
+            body.mass,
+            body.density,
+            body.kind == Kind::Dynamic,
+        );
+        if body.kind == Kind::Static {
+            let moves = |values: &[f64]| values.iter().any(|v| *v != 0.0);
+            let spins = match &body.spin {
+                Some(crate::SpinValue::Rate(rate)) => *rate != 0.0,
+                Some(crate::SpinValue::Vector(v)) => moves(v),
+                None => false,
+            };
+            for (field, set) in [("velocity", body.velocity.as_deref().is_some_and(moves)), ("spin", spins)] {
+                if set {
+                    let problem = self
+                        .at(
+                            &path(field),
+                            ProblemKind::Conflict,
+                            format!("`{}` is static and cannot have a {field}", body.name),
+                        )
+                        .hint("use kind = \"kinematic\" for a body that moves but is not pushed");
+                    self.problems.push(problem);
+                }
+            }
+        }
+        match &body.rotation {
+            Some(Rotation::AxisAngle { axis, .. }) if vanishes(axis) => {
+                let at = [key("rigid"), Segment::Index(index), key("rotation"), key("axis")];
+                let problem = self
+                    .at(
+                        &at,
+                        ProblemKind::OutOfRange,
+                        "the axis of a rotation has no direction: its length is 0",
+                    )
+                    .found(format!("{axis:?}"))
+                    .allowed("an axis such as [0, 1, 0]");
+                self.problems.push(problem);
+            }
+            Some(Rotation::Quaternion { quaternion }) if vanishes(quaternion) => {
+                let at = [key("rigid"), Segment::Index(index), key("rotation"), key("quaternion")];
+                let problem = self
+                    .at(&at, ProblemKind::OutOfRange, "a quaternion of length 0 is not a rotation")
+                    .found(format!("{quaternion:?}"))
+                    .allowed("[w, x, y, z] such as [1, 0, 0, 0]");
+                self.problems.push(problem);
+            }
+            _ => {}
+        }
+        if let Some(repeat) = &body.repeat {
+            for (axis, (&count, &spacing)) in repeat.count.iter().zip(&repeat.spacing).enumerate() {
+                if count > 1 && spacing == 0.0 {
+                    let at = [
+                        key("rigid"),
+                        Segment::Index(index),
+                        key("repeat"),
+                        key("spacing"),
+                        Segment::Index(axis),
+                    ];
+                    let problem = self
+                        .at(
+                            &at,
+                            ProblemKind::Conflict,
+                            format!("{count} copies of `{}` would lie in one place", body.name),
+                        )
+                        .found("0")
+                        .allowed("a spacing that is not 0 along each axis with more than one copy");
+                    self.problems.push(problem);
+                }
+            }
+        }
+    }
+
+    fn deformable(&mut self, index: usize, body: &Deformable) {
+        let at = |field: &str| [key("deformable"), Segment::Index(index), key(field)];
+        self.one_mass([key("deformable"), Segment::Index(index)], &body.name, body.mass, body.density, true);
+        let particles = body.geometry.particle_count();
+        let Geometry::Chain(chain) = &body.geometry;
+        if chain.length() == 0.0 {
+            let path = [key("deformable"), Segment::Index(index), key("geometry"), key("chain"), key("to")];
+            let problem = self
+                .at(
+                    &path,
+                    ProblemKind::Conflict,
+                    format!("the chain `{}` has no length: `from` and `to` are the same point", body.name),
+                )
+                .found(format!("{:?}", chain.to))
+                .allowed("a point different from `from`");
+            self.problems.push(problem);
+        }
+        let mut seen = HashMap::new();
+        for (n, &pinned) in body.pinned.iter().enumerate() {
+            let path = [key("deformable"), Segment::Index(index), key("pinned"), Segment::Index(n)];
+            if pinned >= particles {
+                let problem = self
+                    .at(
+                        &path,
+                        ProblemKind::OutOfRange,
+                        format!(
+                            "`{}` has {particles} particles, there is no particle {pinned} to pin",
+                            body.name
+                        ),
+                    )
+                    .found(pinned.to_string())
+                    .allowed(format!("0 to {}", particles.saturating_sub(1)))
+                    .hint("particles are counted from 0");
+                self.problems.push(problem);
+            } else if seen.insert(pinned, n).is_some() {
+                let problem = self
+                    .at(
+                        &path,
+                        ProblemKind::Conflict,
+                        format!("particle {pinned} of `{}` is pinned twice", body.name),
+                    )
+                    .found(pinned.to_string());
+                self.problems.push(problem);
+            }
+        }
+        // The typed chain is the only geometry; its springs need a rest length that fits a float.
+        if let Some(rest) = body.springs.as_ref().and_then(|s| s.rest_length)
+            && rest > 1e6 * (1.0 + chain.length())
+        {
+            let problem = self
+                .at(
+                    &at("springs"),
+                    ProblemKind::OutOfRange,
+                    format!("a rest length of {rest} m is absurd for a chain of {} m", chain.length()),
+                )
+                .found(format!("{rest}"))
+                .hint("the rest length is that of one spring, in metres");
+            self.problems.push(problem);
+        }
+    }
+
+    /// Exactly one of `mass` and `density` where one is needed, never both.
+    fn one_mass(
+        &mut self,
+        body: [Segment; 2],
+        name: &str,
+        mass: Option<f64>,
+        density: Option<f64>,
+        needed: bool,
+    ) {
+        let [list, index] = body;
+        let path = |field: &str| [list.clone(), index.clone(), key(field)];
+        match (mass, density) {
+            (Some(_), Some(_)) => {
+                let problem = self
+                    .at(
+                        &path("density"),
+                        ProblemKind::Conflict,
+                        format!("`{name}` has both `mass` and `density`"),
+                    )
+                    .allowed("one of them")
+                    .hint("remove `density` to keep the mass, or `mass` to keep the density")
+                    .also(self.origin(&path("mass")), "`mass` is here");
+                self.problems.push(problem);
+            }
+            (None, None) if needed => {
+                let problem = self
+                    .at(
+                        &[list.clone(), index.clone()],
+                        ProblemKind::MissingField,
+                        format!("`{name}` needs `mass` or `density`"),
+                    )
+                    .allowed("`mass = <kg>` or `density = <kg/m^3>`")
+                    .hint("a dynamic body without mass cannot be moved by forces");
+                self.problems.push(problem);
+            }
+            _ => {}
+        }
+    }
+
+    /// Names are unique over all lists of bodies, copies of a repeated body included.
+    fn names(&mut self, rigid: &[Option<Rigid>]) {
+        let mut first: HashMap<&str, Vec<Segment>> = HashMap::new();
+        let root = self.root;
+        for list in ["rigid", "deformable"] {
+            for (index, node) in root.get(list).map_or(&[][..], Node::items).iter().enumerate() {
+                let Some(name) = node.get("name").and_then(Node::string) else { continue };
+                let path = vec![key(list), Segment::Index(index), key("name")];
+                if let Some(earlier) = first.get(name) {
+                    let problem = self
+                        .at(
+                            &path,
+                            ProblemKind::DuplicateName,
+                            format!("there are two bodies called `{name}`"),
+                        )
+                        .found(format!("{name:?}"))
+                        .allowed("a name that no other body has")
+                        .also(self.origin(earlier), "the other one is here");
+                    self.problems.push(problem);
+                } else {
+                    first.insert(name, path);
+                }
+            }
+        }
+        // `ball` repeated makes `ball-1`, ...; another body may be called that.
+        for (index, body) in rigid.iter().enumerate() {
+            let Some((body, total)) = body.as_ref().and_then(|b| Some((b, b.repeat.as_ref()?.total()?)))
+            else {
+                continue;
+            };
+            let clash = first.iter().find(|(name, _)| {
+                name.strip_prefix(body.name.as_str())
+                    .and_then(|rest| rest.strip_prefix('-'))
+                    .filter(|digits| !digits.starts_with('0'))
+                    .and_then(|digits| digits.parse::<u64>().ok())
+                    .is_some_and(|n| n >= 1 && n <= total)
+            });
+            if let Some((name, other)) = clash {
+                let path = [key("rigid"), Segment::Index(index), key("name")];
+                let problem = self
+                    .at(
+                        &path,
+                        ProblemKind::DuplicateName,
+                        format!("a copy of `{}` is called `{name}`, and so is another body", body.name),
+                    )
+                    .found(format!("{:?}", body.name))
+                    .also(self.origin(other), "the other body");
+                self.problems.push(problem);
+            }
+        }
+    }
+
+    /// Refuses what would not fit in memory or on disk, or never end, before anything is allocated.
+    fn size(&mut self, time: Option<&Time>, rigid: &[Option<Rigid>], deformable: &[Option<Deformable>]) {
+        let mut total = Size::default();
+        let mut largest: (u128, Vec<Segment>) = (0, Vec::new());
+        for (index, body) in rigid.iter().enumerate() {
+            let Some(body) = body else { continue };
+            let copies = body.repeat.as_ref().map_or(1, |r| r.count.iter().map(|&n| u128::from(n)).product());
+            total.rigid_bodies += copies;
+            let bytes = copies * limits::BYTES_PER_RIGID_BODY;
+            if bytes > largest.0 {
+                largest = (bytes, vec![key("rigid"), Segment::Index(index), key("repeat"), key("count")]);
+            }
+        }
+        for (index, body) in deformable.iter().enumerate() {
+            let Some(body) = body else { continue };
+            let particles = u128::from(body.geometry.particle_count());
+            total.particles += particles;
+            let bytes = particles * limits::BYTES_PER_PARTICLE;
+            if bytes > largest.0 {
+                let path = ["geometry", "chain", "particles"].map(key);
+                largest = (bytes, [vec![key("deformable"), Segment::Index(index)], path.into()].concat());
+            }
+        }
+        if total.memory_bytes() > limits::MAX_MEMORY_BYTES {
+            let problem = self
+                .at(
+                    &largest.1,
+                    ProblemKind::TooLarge,
+                    format!(
+                        "this scene has {} rigid bodies and {} particles, about {} of memory",
+                        total.rigid_bodies,
+                        total.particles,
+                        limits::bytes_text(total.memory_bytes())
+                    ),
+                )
+                .found(limits::bytes_text(total.memory_bytes()))
+                .allowed(format!("at most {}", limits::bytes_text(limits::MAX_MEMORY_BYTES)))
+                .hint("this is the largest part; make it coarser");
+            self.problems.push(problem);
+        }
+        let Some(time) = time else { return };
+        let frames = time.end * time.frame_rate;
+        if frames > limits::MAX_FRAMES {
+            let frame_bytes = total.frame_bytes() as f64 * frames;
+            let problem = self
+                .at(
+                    &[key("time"), key("end")],
+                    ProblemKind::TooLarge,
+                    format!(
+                        "{} s at {} frames a second are {frames:.3e} frames, about {} of output",
+                        time.end,
+                        time.frame_rate,
+                        limits::bytes_text(frame_bytes as u128)
+                    ),
+                )
+                .found(format!("{frames:.3e} frames"))
+                .allowed(format!("at most {:.0e} frames", limits::MAX_FRAMES))
+                .hint("lower `time.frame_rate` or `time.end`");
+            self.problems.push(problem);
+        }
+        let steps = time.end / time.longest_step();
+        if steps > limits::MAX_STEPS {
+            let problem = self
+                .at(
+                    &[key("time"), key("step")],
+                    ProblemKind::TooLarge,
+                    format!("{} s in steps of {} s are {steps:.3e} steps", time.end, time.longest_step()),
+                )
+                .found(format!("{steps:.3e} steps"))
+                .allowed(format!("at most {:.0e} steps", limits::MAX_STEPS))
+                .hint("a longer `time.step` is stable here: damping is implicit");
+            self.problems.push(problem);
+        }
+    }
+}
+
+/// Whether a direction cannot be normalised.
+fn vanishes(vector: &[f64]) -> bool {
+    let largest = vector.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    largest < f64::MIN_POSITIVE
+}

@@ -1,0 +1,220 @@
+//! Bodies of a scene.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A rigid body.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Rigid {
+    /// Name, unique among all bodies of the scene; output, messages and `--set` use it.
+    #[schemars(extend("x-name" = true))]
+    pub name: String,
+    /// Shape of the body, around its centre of mass.
+    pub shape: Shape,
+    /// Whether forces move it, it stays, or it moves as told.
+    #[serde(default, skip_serializing_if = "is_dynamic")]
+    pub kind: Kind,
+    /// Density (kg/m^3; kg/m^2 in 2D). A dynamic body has either `density` or `mass`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub density: Option<f64>,
+    /// Mass (kg). A dynamic body has either `density` or `mass`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub mass: Option<f64>,
+    /// Centre of mass at the start (m). Default: the origin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension"))]
+    pub position: Option<Vec<f64>>,
+    /// Orientation at the start. Default: not turned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<Rotation>,
+    /// Velocity of the centre of mass at the start (m/s). Default: at rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension"))]
+    pub velocity: Option<Vec<f64>>,
+    /// Angular velocity at the start (rad/s), in world axes: one number in 2D (counter-clockwise), a vector in 3D. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spin: Option<SpinValue>,
+    /// Makes a row or a grid of copies instead of one body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<Repeat>,
+}
+
+/// Shape of a rigid body.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Shape {
+    /// A solid ball, a disc in 2D.
+    Sphere {
+        /// Radius (m).
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        radius: f64,
+    },
+    /// A solid box, a rectangle in 2D.
+    Box {
+        /// Full edge lengths along the body's axes (m).
+        #[schemars(extend("x-length" = "dimension", "items" = serde_json::json!({ "type": "number", "exclusiveMinimum": 0 })))]
+        size: Vec<f64>,
+    },
+}
+
+/// How a rigid body moves.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Forces and contacts move it.
+    #[default]
+    Dynamic,
+    /// It never moves, as if infinitely heavy.
+    Static,
+    /// It keeps the velocity and spin it is given, whatever pushes on it.
+    Kinematic,
+}
+
+/// Orientation of a body.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged, deny_unknown_fields)]
+pub enum Rotation {
+    /// In 2D: counter-clockwise angle (degrees).
+    #[schemars(extend("x-dimension" = 2))]
+    Degrees(f64),
+    /// In 3D: turn about an axis.
+    #[schemars(extend("x-dimension" = 3))]
+    AxisAngle {
+        /// Axis of the turn; its length does not matter, but is not zero.
+        #[schemars(extend("x-length" = "dimension"))]
+        axis: Vec<f64>,
+        /// Angle (degrees), right-handed about the axis.
+        degrees: f64,
+    },
+    /// In 3D: quaternion.
+    #[schemars(extend("x-dimension" = 3))]
+    Quaternion {
+        /// Quaternion `[w, x, y, z]`; it is scaled to length 1, and is not zero.
+        #[schemars(length(min = 4, max = 4))]
+        quaternion: Vec<f64>,
+    },
+}
+
+/// Angular velocity in the form of the scene's dimension.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum SpinValue {
+    /// In 2D: rate of turn, counter-clockwise (rad/s).
+    #[schemars(extend("x-dimension" = 2))]
+    Rate(f64),
+    /// In 3D: angular velocity vector (rad/s).
+    #[schemars(extend("x-dimension" = 3))]
+    Vector(#[schemars(extend("x-length" = "dimension"))] Vec<f64>),
+}
+
+/// A grid of copies. Copy number `n` of a body called `ball` is named `ball-n`, from 1, and the first one stands at `position`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Repeat {
+    /// Number of copies along each axis.
+    #[schemars(extend("x-length" = "dimension"), inner(range(min = 1)))]
+    pub count: Vec<u64>,
+    /// Distance from one copy to the next along each axis (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub spacing: Vec<f64>,
+}
+
+/// A deformable body: particles that springs or elements hold together.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Deformable {
+    /// Name, unique among all bodies of the scene.
+    #[schemars(extend("x-name" = true))]
+    pub name: String,
+    /// Where its particles are and how they are connected.
+    pub geometry: Geometry,
+    /// Mass of one metre of a chain (kg/m). Either `density` or `mass` is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub density: Option<f64>,
+    /// Mass of the whole body (kg). Either `density` or `mass` is given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub mass: Option<f64>,
+    /// Springs along the edges of the geometry.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub springs: Option<Springs>,
+    /// Indices of particles that do not move, from 0.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pinned: Vec<u64>,
+    /// Velocity of every particle at the start (m/s). Default: at rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension"))]
+    pub velocity: Option<Vec<f64>>,
+}
+
+/// Geometry of a deformable body.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Geometry {
+    /// Particles in a row, evenly spaced, each joined to the next.
+    Chain(ChainGeometry),
+}
+
+/// A straight chain of particles.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ChainGeometry {
+    /// Position of the first particle (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub from: Vec<f64>,
+    /// Position of the last particle (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub to: Vec<f64>,
+    /// Number of particles.
+    #[schemars(range(min = 2))]
+    pub particles: u64,
+}
+
+/// Linear springs with damping along every edge of a deformable body.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Springs {
+    /// Stiffness of each spring (N/m).
+    #[schemars(range(min = 0))]
+    pub stiffness: f64,
+    /// Damping of each spring relative to critical damping of its two end particles (no unit): 0 rings, 1 creeps back. Damping is
+    /// implicit, so any value is stable.
+    #[serde(default)]
+    #[schemars(range(min = 0))]
+    pub damping_ratio: f64,
+    /// Length of each spring at rest (m). Default: its length at the start.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub rest_length: Option<f64>,
+}
+
+fn is_dynamic(kind: &Kind) -> bool {
+    *kind == Kind::Dynamic
+}
+
+impl Repeat {
+    /// Number of copies; `None` when it does not fit in 64 bits.
+    pub fn total(&self) -> Option<u64> {
+        self.count.iter().try_fold(1u64, |product, &n| product.checked_mul(n))
+    }
+}
+
+impl ChainGeometry {
+    /// Distance between the two ends (m).
+    pub fn length(&self) -> f64 {
+        self.from.iter().zip(&self.to).map(|(a, b)| (b - a) * (b - a)).sum::<f64>().sqrt()
+    }
+}
+
+impl Geometry {
+    /// Number of particles.
+    pub fn particle_count(&self) -> u64 {
+        match self {
+            Self::Chain(chain) => chain.particles,
+        }
+    }
+}

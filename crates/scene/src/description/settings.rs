@@ -1,0 +1,156 @@
+//! Time, solver and output settings of a scene.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Simulated time, frames and the time step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Time {
+    /// Simulated time at which the run ends (s).
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub end: f64,
+    /// Frames saved for each simulated second (1/s).
+    #[serde(default = "thirty")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub frame_rate: f64,
+    /// Time step: a number of seconds for a fixed step, or a table for an adaptive one. Default: one step for each frame. A step is
+    /// shortened where it would pass a frame, so that frames fall exactly on their times.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub step: Option<Step>,
+}
+
+/// A fixed or an adaptive time step.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Step {
+    /// Fixed time step (s).
+    Fixed(#[schemars(extend("exclusiveMinimum" = 0))] f64),
+    /// Time step chosen from the speeds in the scene.
+    Adaptive(AdaptiveStep),
+}
+
+/// Limits of a time step that follows the motion.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AdaptiveStep {
+    /// Longest step (s).
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub max: f64,
+    /// Shortest step (s); a run that wants a shorter one stops and says so.
+    #[serde(default = "shortest_step")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub min: f64,
+    /// Largest part of an element or cell that anything may cross in one step (no unit).
+    #[serde(default = "unit")]
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1000))]
+    pub cfl: f64,
+}
+
+/// Settings of the one coupled solve that every implicit effect goes through.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Solver {
+    /// Relative residual at which the solve stops (no unit).
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 0.1))]
+    pub tolerance: f64,
+    /// Most iterations of one solve; a solve that needs more is an error of the run, never a silent wrong answer.
+    #[schemars(range(min = 1, max = 1000000))]
+    pub max_iterations: u32,
+    /// Which linear system is solved; both give the same motion.
+    pub formulation: Formulation,
+}
+
+/// The linear system of the coupled solve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Formulation {
+    /// Symmetric positive definite system in the impulses, solved by preconditioned conjugate gradients.
+    #[default]
+    Spd,
+    /// Symmetric indefinite system in velocities and impulses, solved by MINRES; slower, for comparison.
+    Kkt,
+}
+
+/// What a run saves.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Output {
+    /// Save frames (`false` keeps only the log and checkpoints).
+    pub frames: bool,
+    /// Write a line of diagnostics to the log every this many steps.
+    #[schemars(range(min = 1))]
+    pub log_every: u32,
+    /// Save a checkpoint every this many frames; a run can be resumed from the last one.
+    #[schemars(range(min = 1))]
+    pub checkpoint_every: u32,
+    /// Compression level of frames and checkpoints: 1 is fastest, 19 smallest.
+    #[schemars(range(min = 1, max = 19))]
+    pub compression: u32,
+}
+
+fn thirty() -> f64 {
+    30.0
+}
+
+fn unit() -> f64 {
+    1.0
+}
+
+fn shortest_step() -> f64 {
+    1e-9
+}
+
+impl Default for Time {
+    /// One second at 30 frames a second, one step a frame.
+    fn default() -> Self {
+        Self { end: 1.0, frame_rate: thirty(), step: None }
+    }
+}
+
+impl Time {
+    /// Time between two frames (s).
+    pub fn frame_interval(&self) -> f64 {
+        1.0 / self.frame_rate
+    }
+
+    /// Number of frames after the start frame; the last one falls on [`Self::end`]. A remainder shorter than a millionth of the
+    /// interval is round-off of the product `end * frame_rate`, not another frame.
+    pub fn frame_count(&self) -> u64 {
+        let intervals = self.end * self.frame_rate;
+        (intervals - 1e-6).ceil().max(1.0) as u64
+    }
+
+    /// Time of frame `index` (s); frame 0 is the start.
+    pub fn frame_time(&self, index: u64) -> f64 {
+        if index >= self.frame_count() { self.end } else { index as f64 / self.frame_rate }
+    }
+
+    /// Longest step this scene allows (s).
+    pub fn longest_step(&self) -> f64 {
+        match &self.step {
+            None => self.frame_interval(),
+            Some(Step::Fixed(step)) => *step,
+            Some(Step::Adaptive(adaptive)) => adaptive.max,
+        }
+    }
+}
+
+impl Default for AdaptiveStep {
+    /// At most a hundredth of a second, CFL number 1.
+    fn default() -> Self {
+        Self { max: 0.01, min: shortest_step(), cfl: unit() }
+    }
+}
+
+impl Default for Solver {
+    fn default() -> Self {
+        Self { tolerance: 1e-10, max_iterations: 1000, formulation: Formulation::Spd }
+    }
+}
+
+impl Default for Output {
+    fn default() -> Self {
+        Self { frames: true, log_every: 1, checkpoint_every: 10, compression: 3 }
+    }
+}

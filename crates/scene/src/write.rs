@@ -1,0 +1,46 @@
+//! A scene as the text of a scene file.
+
+use crate::Scene;
+use toml_edit::{DocumentMut, Item, Table, Value, visit_mut::VisitMut};
+
+impl Scene {
+    /// The scene as a scene file: reading it gives this scene again. Includes, variables and overrides are already applied in it.
+    pub fn to_toml(&self) -> String {
+        // Writing plain data to a string has no way to fail other than a map key that is not a string.
+        let Ok(mut document) = toml_edit::ser::to_document(self) else { return String::new() };
+        tidy(&mut document);
+        document.to_string()
+    }
+}
+
+/// Settings as `[tables]`, bodies as `[[lists]]`, everything below on one line.
+fn tidy(document: &mut DocumentMut) {
+    for (_, item) in document.iter_mut() {
+        let taken = std::mem::take(item);
+        *item = match taken {
+            Item::Value(Value::InlineTable(table)) => Item::Table(table.into_table()),
+            Item::Value(Value::Array(array)) if array.iter().any(Value::is_inline_table) => {
+                match Item::Value(Value::Array(array)).into_array_of_tables() {
+                    Ok(tables) => Item::ArrayOfTables(tables),
+                    Err(item) => item,
+                }
+            }
+            other => other,
+        };
+    }
+    Spacing.visit_document_mut(document);
+}
+
+/// An empty line before each table.
+struct Spacing;
+
+impl VisitMut for Spacing {
+    fn visit_table_mut(&mut self, table: &mut Table) {
+        table.decor_mut().set_prefix("\n");
+        toml_edit::visit_mut::visit_table_mut(self, table);
+    }
+
+    fn visit_document_mut(&mut self, document: &mut DocumentMut) {
+        toml_edit::visit_mut::visit_table_mut(self, document.as_table_mut());
+    }
+}
