@@ -94,6 +94,26 @@ impl<const D: usize> Aabb<D> {
     }
 }
 
+impl<const D: usize> Aabb<D> {
+    /// All of space, the neutral element of [`Aabb::intersection`].
+    pub fn everything() -> Self {
+        Self { min: Vector::repeat(f64::NEG_INFINITY), max: Vector::repeat(f64::INFINITY) }
+    }
+
+    /// The common part of both; empty when they do not touch.
+    pub fn intersection(&self, other: &Self) -> Self {
+        Self {
+            min: componentwise(&self.min, &other.min, f64::max),
+            max: componentwise(&self.max, &other.max, f64::min),
+        }
+    }
+
+    /// Is it neither empty nor infinite?
+    pub fn is_bounded(&self) -> bool {
+        !self.is_empty() && self.min.iter().chain(self.max.iter()).all(|x| x.is_finite())
+    }
+}
+
 #[inline]
 fn componentwise<const D: usize>(a: &Vector<D>, b: &Vector<D>, f: impl Fn(f64, f64) -> f64) -> Vector<D> {
     Vector::from_fn(|k, _| f(a[k], b[k]))

@@ -6,9 +6,17 @@
 pub mod bounds;
 pub mod bvh;
 pub mod generate;
+pub mod io;
 pub mod mesh;
 pub mod query;
 pub mod simplex;
 
 pub use bounds::Aabb;
 pub use bvh::Bvh;
+pub mod grid;
+pub mod iso_surface;
+pub mod level_set;
+pub mod mesh;
+pub mod shapes;
+
+pub use bounds::Aabb;

@@ -126,6 +126,9 @@ fn eigenvalues<const D: usize>(mut a: [[DoubleDouble; D]; D]) -> [DoubleDouble; 
                     a[p][k] = c * x - s * y;
                     a[q][k] = s * x + c * y;
                 }
+                // Zero but for rounding, which would keep the sweeps going.
+                a[p][q] = DoubleDouble::new(0.0);
+                a[q][p] = a[p][q];
             }
         }
         if done {

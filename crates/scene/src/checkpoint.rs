@@ -3,7 +3,6 @@
 use crate::container::{self, ContainerError, Kind};
 use crate::storage::{self, StorageError};
 use serde::{Deserialize, Serialize};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 /// Checkpoint files.

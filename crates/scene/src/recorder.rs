@@ -9,7 +9,6 @@ use crate::log::LogWriter;
 use crate::run_folder::Layout;
 use crate::storage::{self, StorageError};
 use std::collections::VecDeque;
-use std::io::Write;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};

@@ -7,7 +7,6 @@ use crate::recorder::{RecordError, Recorder};
 use crate::run_folder::{Machine, PROGRAM_VERSION, RunFolder, RunFolderError, RunInfo, Session, Status, utc_now};
 use crate::storage::{self, StorageError};
 use splashdown_couple::Diagnostics;
-use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 

@@ -1,11 +1,23 @@
 //! Meshes: points and the elements that connect them.
 
+mod boundary;
+mod check;
+mod element;
 mod error;
+mod measure;
+mod quality;
+mod repair;
+mod topology;
 
+pub use boundary::Boundary;
+pub use element::{Corners, Element, Facet};
 pub use error::MeshError;
+pub use measure::Integrals;
+pub use quality::{ElementQuality, QualityReport, Statistics};
+pub use repair::Welded;
+pub use topology::{Adjacency, Components, Incidence};
 
 use crate::bounds::Aabb;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use splashdown_math::Vector;
 
@@ -49,32 +61,6 @@ impl<const D: usize, const N: usize> Mesh<D, N> {
     /// Box around all points; empty for a mesh without points.
     pub fn bounds(&self) -> Aabb<D> {
         Aabb::of_points(&self.points)
-    }
-
-    /// Does every index name a point? Every structure that is built from a mesh asks this first.
-    pub fn check_indices(&self) -> Result<(), MeshError> {
-        let points = self.points.len();
-        let bad = self
-            .elements
-            .par_iter()
-            .with_min_len(1 << 14)
-            .position_first(|element| element.iter().any(|&i| i as usize >= points));
-        bad.map_or(Ok(()), |element| {
-            let index =
-                self.elements[element].into_iter().find(|&i| i as usize >= points).unwrap_or(u32::MAX);
-            Err(MeshError::IndexOutOfRange { element, index, points })
-        })
-    }
-}
-
-impl<const D: usize, const N: usize> Mesh<D, N> {
-    /// Is every coordinate finite?
-    pub fn check_finite(&self) -> Result<(), MeshError> {
-        let bad =
-            self.points.par_iter().with_min_len(1 << 14).position_first(|p| !p.iter().all(|x| x.is_finite()));
-        bad.map_or(Ok(()), |point| {
-            Err(MeshError::NotFinite { point, coordinates: self.points[point].as_slice().to_vec() })
-        })
     }
 }
 

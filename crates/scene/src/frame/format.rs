@@ -13,7 +13,6 @@ use crate::storage::{self, StorageError};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-
 /// Frame files; older layouts than the current one stay readable.
 pub const KIND: Kind = Kind { name: "frame", magic: *b"\x89SPF\r\n\x1a\n", version: 1 };
 /// File name extension of frames.
@@ -163,8 +162,13 @@ impl Frame {
             .iter()
             .map(|part| encode_part(part, self.dimension, level, &mut blocks))
             .collect::<Result<_, _>>()?;
-        let header =
-            FrameHeader { dimension: self.dimension, index: self.index, step: self.step, time: self.time, parts };
+        let header = FrameHeader {
+            dimension: self.dimension,
+            index: self.index,
+            step: self.step,
+            time: self.time,
+            parts,
+        };
         let mut file = container::seal(KIND, &header)?;
         file.extend_from_slice(&blocks);
         Ok(file)
@@ -375,7 +379,9 @@ fn decode_block(block: &[u8], array: &ArrayHeader, what: &str) -> Result<Data, C
     let size = entries
         .checked_mul(components)
         .and_then(|count| count.checked_mul(array.number.size() as u64))
-        .ok_or_else(|| ContainerError::invalid(what, format!("{entries} x {components} numbers are too many")))?;
+        .ok_or_else(|| {
+            ContainerError::invalid(what, format!("{entries} x {components} numbers are too many"))
+        })?;
     let raw = container::unpack(block, array.crc32, size, what)?;
     Ok(match array.number {
         NumberType::F64 => Data::F64(unshuffle(&raw, f64::from_le_bytes)),

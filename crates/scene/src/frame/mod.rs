@@ -9,6 +9,7 @@ mod validate;
 
 pub use format::{FrameError, FrameHeader};
 pub use tessellation::Surface;
+pub(crate) use tessellation::in_space;
 pub use validate::Inconsistent;
 
 use serde::{Deserialize, Serialize};

@@ -117,11 +117,8 @@ pub(super) fn for_rows(
             continue;
         }
         let local = layout.in_plane(j) + span.start;
-        let row = RowAt {
-            base: (k + 1) * layout.plane + local,
-            q: Layout::offset(colour, j, k),
-            len: span.len(),
-        };
+        let row =
+            RowAt { base: (k + 1) * layout.plane + local, q: Layout::offset(colour, j, k), len: span.len() };
         body(row, local..local + row.len);
     }
 }

@@ -88,7 +88,17 @@ impl Level {
             None => Weights::Faces([0, 1, 2].map(|axis| split(&layout, |cell| operator.upper[axis][cell]))),
         };
         let residual = zeros();
-        Self { layout, weights, inverse, diagonal, spans, x: [zeros(), zeros()], b: [zeros(), zeros()], residual, sweeps }
+        Self {
+            layout,
+            weights,
+            inverse,
+            diagonal,
+            spans,
+            x: [zeros(), zeros()],
+            b: [zeros(), zeros()],
+            residual,
+            sweeps,
+        }
     }
 
     /// Bytes of the arrays.

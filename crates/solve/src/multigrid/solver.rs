@@ -105,7 +105,8 @@ impl PoissonSolver {
             b = &compatible;
         }
         let norm_b = self.load(b, x);
-        let mut report = PoissonReport { iterations: 0, relative_residual: 0.0, converged: true, incompatibility };
+        let mut report =
+            PoissonReport { iterations: 0, relative_residual: 0.0, converged: true, incompatibility };
         if norm_b == 0.0 {
             x.fill(0.0);
             return report;

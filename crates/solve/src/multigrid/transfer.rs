@@ -355,7 +355,13 @@ fn restrict_facing(
 
 /// How much children on `side` along `axis` take from the coarse neighbour there: 1/4 where there is one or where a Dirichlet boundary
 /// takes its place, 0 at closed faces.
-fn side_weights(axes: [bool; 3], coarse: &CellOperator, padded: &Padded, axis: usize, side: usize) -> Vec<f32> {
+fn side_weights(
+    axes: [bool; 3],
+    coarse: &CellOperator,
+    padded: &Padded,
+    axis: usize,
+    side: usize,
+) -> Vec<f32> {
     if !axes[axis] {
         return Vec::new();
     }
@@ -384,7 +390,8 @@ fn side_weights(axes: [bool; 3], coarse: &CellOperator, padded: &Padded, axis: u
                             closed += if weight > 0.0 { 0.0 } else { 1.0 };
                         }
                     }
-                    *slot = 0.25 * (coarse.extra[cell] / (closed * strongest.max(f32::MIN_POSITIVE))).min(1.0);
+                    *slot =
+                        0.25 * (coarse.extra[cell] / (closed * strongest.max(f32::MIN_POSITIVE))).min(1.0);
                 }
             }
         }

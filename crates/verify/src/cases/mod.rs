@@ -8,3 +8,33 @@ use crate::Case;
 pub fn all() -> Vec<Case> {
     foundation::CASES.to_vec()
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::{Speed, run};
+
+    /// Every fast case, as `splashdown verify` would run it.
+    #[test]
+    fn fast_cases_pass() {
+        for case in super::all().iter().filter(|case| case.speed == Speed::Fast) {
+            let outcome = run(case);
+            let failed: Vec<_> = outcome.measurements.rows.iter().filter(|row| !row.pass).collect();
+            assert!(outcome.passed(), "{}: {:?} {failed:#?}", case.name, outcome.error);
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_well_formed() {
+        let cases = super::all();
+        for (index, case) in cases.iter().enumerate() {
+            assert!(cases[..index].iter().all(|other| other.name != case.name), "{} twice", case.name);
+            let fine = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-' || c == '/';
+            assert!(case.name.split('/').count() == 2 && case.name.chars().all(fine), "{}", case.name);
+            assert!(
+                !case.spec.is_empty() && !case.source.is_empty() && !case.summary.is_empty(),
+                "{}",
+                case.name
+            );
+        }
+    }
+}

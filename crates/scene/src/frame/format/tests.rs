@@ -93,10 +93,16 @@ fn any_flipped_bit_and_any_truncation_is_noticed() {
 #[test]
 fn foreign_and_newer_files_are_named_as_such() {
     assert!(matches!(Frame::decode(b""), Err(FrameError::Container(ContainerError::Foreign { .. }))));
-    assert!(matches!(Frame::decode(b"# OBJ file\nv 0 0 0"), Err(FrameError::Container(ContainerError::Foreign { .. }))));
+    assert!(matches!(
+        Frame::decode(b"# OBJ file\nv 0 0 0"),
+        Err(FrameError::Container(ContainerError::Foreign { .. }))
+    ));
     let mut file = sample(2).encode(1).unwrap();
     file[8..12].copy_from_slice(&2_u32.to_le_bytes());
-    assert!(matches!(Frame::decode(&file), Err(FrameError::Container(ContainerError::Newer { version: 2, known: 1 }))));
+    assert!(matches!(
+        Frame::decode(&file),
+        Err(FrameError::Container(ContainerError::Newer { version: 2, known: 1 }))
+    ));
 }
 
 /// A file with right checksums around a header that lies.
@@ -105,7 +111,8 @@ fn with_header(change: impl Fn(&mut FrameHeader)) -> Vec<u8> {
     let (mut header, blocks) = FrameHeader::split(&file).unwrap();
     change(&mut header);
     let json = serde_json::to_vec(&header).unwrap();
-    let mut forged = [&KIND.magic[..], &KIND.version.to_le_bytes(), &(json.len() as u32).to_le_bytes(), &json].concat();
+    let mut forged =
+        [&KIND.magic[..], &KIND.version.to_le_bytes(), &(json.len() as u32).to_le_bytes(), &json].concat();
     forged.extend(crc32fast::hash(&forged).to_le_bytes());
     [&forged, blocks].concat()
 }
@@ -125,7 +132,8 @@ fn a_lying_header_neither_panics_nor_allocates() {
     let flat = with_header(|header| header.dimension = 1);
     assert!(matches!(Frame::decode(&flat), Err(FrameError::Inconsistent(_))));
     let grid = with_header(|header| {
-        header.parts[3].kind = PartKind::Grid { origin: vec![0.0; 3], spacing: 1.0, cells: vec![u64::MAX; 3] };
+        header.parts[3].kind =
+            PartKind::Grid { origin: vec![0.0; 3], spacing: 1.0, cells: vec![u64::MAX; 3] };
     });
     assert!(matches!(Frame::decode(&grid), Err(FrameError::Inconsistent(_))));
 }

@@ -20,7 +20,7 @@ pub(super) const CASE: Case = Case {
 };
 
 const SOURCE: &str = "exact: Jacobi in double-double";
-const COUNT: usize = 200_000;
+const COUNT: usize = 100_000;
 
 fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     record(measurements, "2x2", sweep::<2>());
@@ -60,7 +60,8 @@ fn needle_error() -> f64 {
     (0..COUNT / 10).fold(0.0, |worst: f64, _| {
         let b = Matrix::<3>::from_fn(|_, _| random.random_range(-0.2..0.2));
         let core = Matrix::<3>::identity() + 0.5 * (b + b.transpose());
-        let grade = Matrix::from_diagonal(&Vector::from([1.0, 1.0, 10f64.powf(random.random_range(-7.0..0.0))]));
+        let grade =
+            Matrix::from_diagonal(&Vector::from([1.0, 1.0, 10f64.powf(random.random_range(-7.0..0.0))]));
         let a = grade * core * grade;
         let expected = symmetric_eigenvalues(&a)[2];
         worst.max((symmetric_eigen(&a).values[2] / expected - 1.0).abs())

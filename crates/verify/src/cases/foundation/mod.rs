@@ -1,8 +1,16 @@
 //! The foundation: mathematics, geometry, the coupled solver, free flight, resume and thread independence.
 
+mod damped_spring;
 mod eigen_accuracy;
+mod free_flight;
 mod svd_accuracy;
 
 use crate::Case;
 
-pub(super) const CASES: &[Case] = &[svd_accuracy::CASE, eigen_accuracy::CASE];
+#[rustfmt::skip]
+pub(super) const CASES: &[Case] = &[
+    svd_accuracy::CASE,
+    eigen_accuracy::CASE,
+    free_flight::CASE,
+    damped_spring::CASE,
+];

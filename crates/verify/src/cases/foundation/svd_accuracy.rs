@@ -30,8 +30,8 @@ const CHUNK: usize = 4096;
 
 fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     record(measurements, "3x3", 1_000_000, sweep::<3>);
-    record(measurements, "2x2", 500_000, sweep::<2>);
-    record(measurements, "3x2", 250_000, sweep_thin);
+    record(measurements, "2x2", 200_000, sweep::<2>);
+    record(measurements, "3x2", 100_000, sweep_thin);
     Ok(())
 }
 
@@ -43,12 +43,7 @@ struct Findings {
     different: f64,
 }
 
-fn record(
-    measurements: &mut Measurements,
-    name: &str,
-    count: usize,
-    sweep: fn(Pcg64Mcg) -> Findings,
-) {
+fn record(measurements: &mut Measurements, name: &str, count: usize, sweep: fn(Pcg64Mcg) -> Findings) {
     let chunks: Vec<Findings> = (0..count.div_ceil(CHUNK))
         .into_par_iter()
         .map(|chunk| sweep(Pcg64Mcg::seed_from_u64(chunk as u64)))

@@ -1,0 +1,153 @@
+//! Frames for other programs: VTK XML series for ParaView, PLY and OBJ sequences for renderers.
+
+mod drawing;
+mod obj;
+mod ply;
+mod vtk;
+
+pub use drawing::Drawing;
+
+use crate::frame::{Frame, FrameError};
+use crate::run_folder::{Layout, RunFolderError, RunInfo};
+use crate::storage::StorageError;
+use serde::Serialize;
+use std::fs;
+use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
+
+/// File format of an export.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// VTK XML: one `.vtp`, `.vtu` or `.vti` for each part and frame, and a `.pvd` that lists them with their times.
+    Vtk,
+    /// One binary PLY file a frame.
+    Ply,
+    /// One OBJ file a frame.
+    Obj,
+}
+
+impl Format {
+    /// Word for it, also the extension of PLY and OBJ files.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Vtk => "vtk",
+            Self::Ply => "ply",
+            Self::Obj => "obj",
+        }
+    }
+}
+
+/// An export that could not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum ExportError {
+    /// A file could not be written.
+    #[error(transparent)]
+    Storage(#[from] StorageError),
+    /// The run cannot be read.
+    #[error(transparent)]
+    Run(#[from] RunFolderError),
+    /// A frame cannot be read.
+    #[error("{}: {error}", path.display())]
+    Frame {
+        /// The frame's file.
+        path: PathBuf,
+        /// Why.
+        error: FrameError,
+    },
+    /// The run has no such frames.
+    #[error("{} has no frames in {first}..{last}; it has {have}", path.display())]
+    NoFrames {
+        /// The run.
+        path: PathBuf,
+        /// First frame asked for.
+        first: u64,
+        /// Last frame asked for.
+        last: String,
+        /// What there is, in words.
+        have: String,
+    },
+    /// The folder holds something already.
+    #[error("{} is not empty; --overwrite replaces files of the same names there, or choose another folder with --out", path.display())]
+    NotEmpty {
+        /// The folder.
+        path: PathBuf,
+    },
+}
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Exported {
+    /// Folder of the files.
+    pub folder: PathBuf,
+    /// The file to open, if there is one for all frames.
+    pub collection: Option<PathBuf>,
+    /// Number of frames.
+    pub frames: usize,
+    /// Every file, in order.
+    pub files: Vec<PathBuf>,
+    /// Parts that the format cannot hold (grids in PLY and OBJ).
+    pub left_out: Vec<String>,
+}
+
+/// Writes the frames of a run in `range` into the folder `out`; `progress` hears the number of frames done and their total.
+pub fn export_run(
+    layout: &Layout,
+    format: Format,
+    range: RangeInclusive<u64>,
+    out: &Path,
+    overwrite: bool,
+    progress: &mut dyn FnMut(usize, usize),
+) -> Result<Exported, ExportError> {
+    let info = RunInfo::read(layout)?;
+    let all = layout.list_frames()?;
+    let have = match (all.first(), all.last()) {
+        (Some((first, _)), Some((last, _))) => format!("{first} to {last}"),
+        _ => "none".into(),
+    };
+    let frames: Vec<_> = all.into_iter().filter(|(index, _)| range.contains(index)).collect();
+    if frames.is_empty() {
+        let last = if *range.end() == u64::MAX { String::new() } else { range.end().to_string() };
+        return Err(ExportError::NoFrames { path: layout.root().to_owned(), first: *range.start(), last, have });
+    }
+    let occupied = fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some());
+    if occupied && !overwrite {
+        return Err(ExportError::NotEmpty { path: out.to_owned() });
+    }
+    fs::create_dir_all(out).map_err(StorageError::doing("create", out))?;
+
+    let mut exported =
+        Exported { folder: out.to_owned(), collection: None, frames: frames.len(), files: vec![], left_out: vec![] };
+    let mut collection = vtk::Collection::default();
+    for (done, (_, path)) in frames.iter().enumerate() {
+        progress(done, frames.len());
+        let frame = Frame::read(path).map_err(|error| ExportError::Frame { path: path.clone(), error })?;
+        match format {
+            Format::Vtk => exported.files.extend(vtk::write_frame(&frame, out, &mut collection)?),
+            Format::Ply | Format::Obj => {
+                let drawing = Drawing::of(&frame);
+                let file = out.join(format!("frame-{:06}.{}", frame.index, format.name()));
+                if format == Format::Ply { ply::write(&drawing, &file)? } else { obj::write(&drawing, &file)? }
+                exported.files.push(file);
+                for name in drawing.left_out {
+                    if !exported.left_out.contains(&name) {
+                        exported.left_out.push(name);
+                    }
+                }
+            }
+        }
+    }
+    progress(frames.len(), frames.len());
+    if format == Format::Vtk {
+        let path = out.join(format!("{}.pvd", file_stem(&info.scene)));
+        collection.write(&path)?;
+        exported.collection = Some(path);
+    }
+    Ok(exported)
+}
+
+/// A name as part of a file name: letters, digits, `-` and `_`.
+fn file_stem(name: &str) -> String {
+    let stem: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' }).collect();
+    if stem.is_empty() { "part".into() } else { stem }
+}
