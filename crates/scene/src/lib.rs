@@ -18,14 +18,21 @@
 
 mod build;
 mod check;
+pub mod checkpoint;
+pub mod container;
 mod description;
+pub mod export;
 mod expression;
 pub mod frame;
 pub mod limits;
 mod load;
+pub mod log;
 mod overrides;
 mod problem;
+pub mod recorder;
 mod reference;
+pub mod run;
+pub mod run_folder;
 mod schema;
 mod shipped;
 mod source;
