@@ -2,13 +2,13 @@
 
 use crate::checkpoint::{Checkpoint, Place};
 use crate::frame::Frame;
-use crate::log::{self, Drift, LogRecord, LogWriter, SolveRecord};
+use crate::log::{self, Drift, LogRecord, LogWriter};
 use crate::recorder::{RecordError, Recorder};
 use crate::run_folder::{
     Machine, PROGRAM_VERSION, RunFolder, RunFolderError, RunInfo, Session, Status, utc_now,
 };
 use crate::storage::{self, StorageError};
-use splashdown_couple::Diagnostics;
+use splashdown_couple::{Diagnostics, SolveReport};
 use std::path::Path;
 use std::time::Instant;
 
@@ -38,7 +38,7 @@ pub struct Advance {
     /// Did it end on the frame?
     pub arrived: bool,
     /// Its implicit solves.
-    pub solves: Vec<SolveRecord>,
+    pub solves: Vec<SolveReport>,
 }
 
 /// Why a simulation cannot go on: which body or block, and what is wrong with it.
