@@ -59,12 +59,12 @@ pub enum SolveError {
     },
     /// A factorisation met a pivot that is not positive.
     #[error(
-        "{what}: not positive definite (pivot of row {row}); a singular or indefinite matrix needs MINRES or a null space"
+        "{what}: not positive definite (pivot {row} of the elimination); a singular or indefinite matrix needs MINRES or a null space"
     )]
     NotPositiveDefinite {
         /// Which matrix.
         what: String,
-        /// Row where the factorisation stopped.
+        /// Pivot at which the factorisation stopped, in the order of elimination.
         row: usize,
     },
     /// More unknowns than the 32-bit column indices of [`crate::CsrMatrix`] can name.

@@ -3,19 +3,32 @@
 //!
 //! What does not live here: any physics. This crate knows velocities only as a flat vector with a block-diagonal mass.
 
+mod block;
 mod csr;
+mod dense;
 mod error;
 mod krylov;
+mod mass;
+mod null_space;
 pub mod multigrid;
 mod operator;
 mod preconditioner;
+mod system;
+pub mod testing;
 pub mod vector;
 
+pub use block::{Block, ComposedBlock, FnBlock, SparseBlock, sparse_diagonal};
 pub use csr::CsrMatrix;
 pub use error::SolveError;
 pub use krylov::{
     ConstraintFilter, Iteration, KrylovReport, Monitor, Outcome, Progress, Stopping, Workspace, filtered_pcg,
     minres, pcg, symqmr,
 };
+pub use mass::{InverseMass, InverseMassRoot, Mass, VelocityLayout};
+pub use null_space::{Components, NullSpace, Projected, SparseVector, unfelt_pressures};
 pub use operator::{LinearOperator, Preconditioner};
-pub use preconditioner::{BlockDiagonal, Identity, Jacobi};
+pub use preconditioner::{BlockDiagonal, BlockJacobi, Identity, IncompleteCholesky, Jacobi, SparseCholesky};
+pub use system::{
+    Application, BlockPreconditioner, BlockReport, CoupledOperator, CoupledOptions, CoupledSolver,
+    CoupledSystem, EnergyBalance, Formulation, SolveReport, SolverAids, WholePreconditioner,
+};

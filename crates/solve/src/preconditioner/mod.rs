@@ -1,5 +1,13 @@
 //! Preconditioners that need only a diagonal, a sparse matrix, or other preconditioners.
 
+mod block_jacobi;
+mod cholesky;
+mod incomplete_cholesky;
+
+pub use block_jacobi::BlockJacobi;
+pub use cholesky::SparseCholesky;
+pub use incomplete_cholesky::IncompleteCholesky;
+
 use crate::error::{check_finite, check_size};
 use crate::{Preconditioner, SolveError, vector};
 
@@ -104,3 +112,6 @@ impl<P: Preconditioner + ?Sized> Preconditioner for &mut P {
         (**self).apply(r, z);
     }
 }
+
+#[cfg(test)]
+mod tests;
