@@ -36,7 +36,13 @@ pub use problem::{MAX_PROBLEMS, Problem, ProblemKind, SceneErrors};
 pub use schema::{json_schema, json_schema_text};
 pub use shipped::{ShippedScene, find, shipped};
 pub use source::{MAX_FILE_BYTES, Origin, Place, SourceText, Sources};
-//! Under construction in this commit series.
 
+pub mod checkpoint;
+pub mod container;
+pub mod export;
 pub mod frame;
+pub mod log;
+pub mod recorder;
+pub mod run;
+pub mod run_folder;
 pub mod storage;
