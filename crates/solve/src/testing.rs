@@ -1,7 +1,11 @@
 //! One test for every block, and slow references: used by the tests of every crate that implements [`Block`].
 
 use crate::error::check_size;
-use crate::{Block, CoupledSystem, CsrMatrix, InverseMass, LinearOperator, SolveError, vector};
+use crate::{
+    Block, CoupledSystem, CsrMatrix, InverseMass, LinearOperator, SolveError, SparseBlock, VelocityLayout,
+    vector,
+};
+use splashdown_math::{Dim, Space, Vector};
 
 /// A small deterministic random number generator (SplitMix64) for test vectors, so that this module needs no dependency.
 #[derive(Debug, Clone)]
@@ -327,4 +331,42 @@ pub fn random_rows(random: &mut TestNumbers, rows: usize, cols: usize, per_row: 
     let row = |_| (0..per_row).map(|_| (random.index(cols), random.uniform(-1.0, 1.0))).collect::<Vec<_>>();
     let rows: Vec<Vec<(usize, f64)>> = (0..rows).map(row).collect();
     CsrMatrix::from_rows(cols, rows).expect("indices are inside, values finite")
+}
+
+/// Twenty fluid faces, five particles and three tumbling bodies in 3D with random masses; the last two faces, the last particle and the last
+/// body are static.
+pub fn random_mass(random: &mut TestNumbers) -> InverseMass {
+    let mut inverse = InverseMass::zero(VelocityLayout::new::<3>(20, 5, 3));
+    let valid = "masses are positive and indices inside";
+    for face in 0..18 {
+        inverse.set_face(face, random.uniform(0.2, 2.0)).expect(valid);
+    }
+    for particle in 0..4 {
+        inverse.set_particle(particle, random.uniform(0.2, 2.0)).expect(valid);
+    }
+    for body in 0..2 {
+        let rotation = Dim::<3>::exp(&Vector::from([1.0, 2.0, body as f64]));
+        let moments = [random.uniform(0.2, 2.0), random.uniform(0.2, 2.0), random.uniform(0.2, 2.0)];
+        let inertia = Dim::<3>::rotate_inertia(&rotation, &Dim::<3>::inertia_from_principal(&moments));
+        inverse.set_body::<3>(body, random.uniform(0.2, 2.0), &inertia).expect(valid);
+    }
+    inverse
+}
+
+/// Pressure-like, coupling (with targets), damping and soft joint rows over the velocities of [`random_mass`]: 29 rows.
+pub fn random_system<'a>(inverse: &'a InverseMass, random: &mut TestNumbers) -> CoupledSystem<'a> {
+    let len = inverse.layout().len();
+    let valid = "rows are finite and inside";
+    let cell =
+        |cell: usize| vec![(2 * cell, -1.0), (2 * cell + 1, 1.0), (2 * cell + 2, 1.0), (2 * cell + 3, -1.0)];
+    let pressure = CsrMatrix::from_rows(len, (0..8).map(cell)).expect(valid);
+    let coupling = SparseBlock::new("coupling", random_rows(random, 5, len, 6));
+    let damping = random_rows(random, 12, len, 5);
+    let joints = SparseBlock::new("joints", random_rows(random, 4, len, 9));
+    let mut system = CoupledSystem::new(inverse);
+    system.push(SparseBlock::new("pressure", pressure)).expect(valid);
+    system.push(coupling.with_target(random.vector(5)).expect(valid)).expect(valid);
+    system.push(SparseBlock::factored_force("damping", damping)).expect(valid);
+    system.push(joints.with_compliance(vec![0.0, 0.01, 0.02, 0.03]).expect(valid)).expect(valid);
+    system
 }

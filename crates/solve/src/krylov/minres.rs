@@ -76,8 +76,8 @@ pub fn minres(
     Ok(report)
 }
 
-/// `|A r| / (|A| |r|)` at which the residual counts as a null vector.
-const NULL_IMAGE: f64 = 1e-12;
+/// `|A r| / (|A| |r|)` at which the residual counts as a null vector: below it, rounding in the Lanczos vectors hides any progress.
+const NULL_IMAGE: f64 = 1e-9;
 
 /// One run of the recurrence from a fresh residual.
 struct Cycle<'a> {

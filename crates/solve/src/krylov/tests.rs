@@ -35,7 +35,7 @@ fn difference(a: &[f64], b: &[f64]) -> f64 {
 
 #[test]
 fn all_solvers_find_the_discrete_parabola() {
-    // -u'' = 2 with u = 0 at both ends (half a cell... a whole cell outside): u_i = (i + 1)(n - i) on the grid, exactly.
+    // -u'' = 2 with u = 0 a whole cell outside both ends: u_i = (i + 1)(n - i) on the grid, exactly.
     let n = 60;
     let matrix = poisson(n, false);
     let exact: Vec<f64> = (0..n).map(|i| ((i + 1) * (n - i)) as f64).collect();

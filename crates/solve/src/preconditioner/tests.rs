@@ -57,12 +57,6 @@ fn modified_incomplete_cholesky_grows_as_the_root_of_the_resolution() {
 #[test]
 fn singular_matrices_are_shifted() {
     let matrix = laplacian(12, true);
-    assert!(
-        matches!(SparseCholesky::new(&matrix), Err(SolveError::NotPositiveDefinite { .. })) || {
-            // Rounding may leave a tiny positive last pivot; the semidefinite constructor must work either way.
-            true
-        }
-    );
     let space = NullSpace::constants(matrix.rows());
     let cholesky = SparseCholesky::of_semidefinite(&matrix).unwrap();
     let mut rhs: Vec<f64> = (0..matrix.rows()).map(|i| (i as f64).sin()).collect();

@@ -264,9 +264,12 @@ impl CoupledSolver {
             outcome = ended;
             operator.apply(&self.z, &mut self.residual);
             vector::subtract_from(&self.rhs, &mut self.residual);
-            let within = limits.iter().enumerate().all(|(index, limit)| {
-                limit.is_none_or(|limit| vector::max_norm(&self.residual[system.block_rows(index)]) <= limit)
+            // The block furthest above its limit says by how much to tighten.
+            let excess = limits.iter().enumerate().filter_map(|(index, limit)| {
+                limit.map(|limit| limit / vector::max_norm(&self.residual[system.block_rows(index)]))
             });
+            let headroom = excess.fold(f64::INFINITY, f64::min);
+            let within = headroom >= 1.0;
             if !outcome.converged() || within {
                 break;
             }
@@ -276,7 +279,8 @@ impl CoupledSolver {
             let reached = scaled_norm(weights, &self.residual);
             let rhs_norm = scaled_norm(weights, &self.rhs);
             stopping.absolute = 0.0;
-            stopping.relative = if rhs_norm > 0.0 { 0.1 * reached / rhs_norm } else { 0.0 };
+            stopping.relative =
+                if rhs_norm > 0.0 { (0.5 * headroom).min(0.1) * reached / rhs_norm } else { 0.0 };
         }
         let solve_seconds = start.elapsed().as_secs_f64();
 

@@ -1,53 +1,12 @@
 use super::*;
 use crate::testing::{
-    TestNumbers, assert_adjoint, dense_kkt, dense_operator, random_rows, symmetric_eigenvalues,
+    TestNumbers, assert_adjoint, dense_kkt, dense_operator, random_mass, random_rows, random_system,
+    symmetric_eigenvalues,
 };
 use crate::{
     ComposedBlock, FnBlock, NullSpace, Outcome, SparseBlock, SparseVector, Stopping, VelocityLayout,
 };
 use proptest::prelude::*;
-use splashdown_math::{Dim, Space, Vector};
-
-/// Faces, particles and bodies in 3D, some of each static.
-fn random_mass(random: &mut TestNumbers) -> InverseMass {
-    let mut inverse = InverseMass::zero(VelocityLayout::new::<3>(20, 5, 3));
-    for face in 0..18 {
-        inverse.set_face(face, random.uniform(0.2, 2.0)).unwrap();
-    }
-    for particle in 0..4 {
-        inverse.set_particle(particle, random.uniform(0.2, 2.0)).unwrap();
-    }
-    for body in 0..2 {
-        let rotation = Dim::<3>::exp(&Vector::from([1.0, 2.0, body as f64]));
-        let moments = [random.uniform(0.2, 2.0), random.uniform(0.2, 2.0), random.uniform(0.2, 2.0)];
-        let inertia = Dim::<3>::rotate_inertia(&rotation, &Dim::<3>::inertia_from_principal(&moments));
-        inverse.set_body::<3>(body, random.uniform(0.2, 2.0), &inertia).unwrap();
-    }
-    inverse
-}
-
-/// Pressure-like, coupling, damping and soft joint rows.
-fn random_system<'a>(inverse: &'a InverseMass, random: &mut TestNumbers) -> CoupledSystem<'a> {
-    let len = inverse.layout().len();
-    let mut system = CoupledSystem::new(inverse);
-    let pressure: Vec<Vec<(usize, f64)>> = (0..8)
-        .map(|cell| vec![(2 * cell, -1.0), (2 * cell + 1, 1.0), (2 * cell + 2, 1.0), (2 * cell + 3, -1.0)])
-        .collect();
-    system.push(SparseBlock::new("pressure", CsrMatrix::from_rows(len, pressure).unwrap())).unwrap();
-    system
-        .push(
-            SparseBlock::new("coupling", random_rows(random, 5, len, 6))
-                .with_target(random.vector(5))
-                .unwrap(),
-        )
-        .unwrap();
-    system.push(SparseBlock::factored_force("damping", random_rows(random, 12, len, 5))).unwrap();
-    let softness = (0..4).map(|i| 0.01 * i as f64).collect();
-    system
-        .push(SparseBlock::new("joints", random_rows(random, 4, len, 9)).with_compliance(softness).unwrap())
-        .unwrap();
-    system
-}
 
 fn solver(
     formulation: Formulation,

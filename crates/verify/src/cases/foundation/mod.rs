@@ -1,12 +1,16 @@
 //! The foundation: mathematics, geometry, the coupled solver, free flight, resume and thread independence.
 
 mod convergence;
+mod block_adjoint;
+mod coupled_spd;
+mod coupled_threads;
 mod damped_spring;
 mod eigen_accuracy;
 mod fast_marching_order;
 mod free_flight;
 mod iso_surface;
 mod signed_distance_order;
+mod krylov;
 mod svd_accuracy;
 mod tetrahedra_quality;
 
@@ -19,6 +23,10 @@ pub(super) const CASES: &[Case] = &[
     signed_distance_order::CASE,
     fast_marching_order::CASE,
     iso_surface::CASE,
+    krylov::CASE,
+    block_adjoint::CASE,
+    coupled_spd::CASE,
+    coupled_threads::CASE,
     free_flight::CASE,
     damped_spring::CASE,
     tetrahedra_quality::CASE,
