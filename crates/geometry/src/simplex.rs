@@ -78,8 +78,8 @@ pub(crate) fn segment_weights<const D: usize>(query: &Vector<D>, a: &Vector<D>, 
     }
 }
 
-/// Below this squared sine of the corner angle the region test by Gram determinants has too few digits left.
-const SLIVER_SINE_SQUARED: f64 = 1e-3;
+/// Below this squared ratio of the smallest height to the longest edge the region test by Gram determinants has too few digits left.
+const SLIVER_RATIO_SQUARED: f64 = 1e-3;
 
 /// Weights of the point of a triangle closest to `query`: the Voronoi-region test of Ericson, Real-Time Collision Detection (2005) 5.1.5,
 /// with an edge-by-edge search for slivers.
@@ -87,7 +87,8 @@ const SLIVER_SINE_SQUARED: f64 = 1e-3;
 pub(crate) fn triangle_weights<const D: usize>(query: &Vector<D>, [a, b, c]: &[Vector<D>; 3]) -> [f64; 3] {
     let (ab, ac, ap) = (b - a, c - a, query - a);
     let (bb, cc, bc) = (ab.norm_squared(), ac.norm_squared(), ab.dot(&ac));
-    if bb * cc - bc * bc <= SLIVER_SINE_SQUARED * bb * cc {
+    let longest = bb.max(cc).max(bb + cc - 2.0 * bc);
+    if bb * cc - bc * bc <= SLIVER_RATIO_SQUARED * longest * longest {
         return sliver_weights(query, &[*a, *b, *c]);
     }
     let (d1, d2) = (ab.dot(&ap), ac.dot(&ap));

@@ -3,7 +3,8 @@
 //! At time `t` let `n` be the direction between the closest points. For each pair of corners the gap `n . (a_i - b_j)` is linear in time,
 //! and as long as all of these gaps exceed the separation, so does the distance, whatever `n` is. The first time at which one of them
 //! does not is therefore safe to advance to; there a new direction is taken. When `n` is the true direction the step is that of Newton's
-//! method for the distance, but it can never overshoot.
+//! method for the distance, but it can never overshoot. Simplices that turn are separated for longer by the direction that they will have
+//! when they meet, so that one is tried too. A typical contact takes eight evaluations, a typical miss one.
 //!
 //! If a far corner approaches quickly while the closest points do not, steps are short. Then the simplex is halved and each half goes on by
 //! itself (earliest contact wins): the half that is close has similar velocities at all of its corners, and the half with the fast corner
@@ -122,7 +123,7 @@ enum Step {
     Contact,
     /// No contact until the end of the step.
     Free,
-    /// No contact before `until`; the closest points themselves, by their own, would allow `horizon`.
+    /// No contact before `until`; the closest points by themselves would allow `horizon`.
     Advance { until: f64, horizon: f64 },
 }
 
@@ -156,7 +157,7 @@ impl Search {
                     (Step::Advance { until, horizon }, normal) => (until, horizon, normal),
                 };
                 let progress = until - piece.time;
-                let poor = progress < 0.25 * (horizon.min(1.0) - piece.time);
+                let poor = progress < 0.25 * (horizon - piece.time);
                 let stuck = progress <= 0.0;
                 if stuck || (poor && steps > PATIENCE) {
                     piece.time = piece.time.max(until);
@@ -193,27 +194,30 @@ impl Search {
         }
         let normal = gap / distance;
         let target = self.separation + 0.5 * self.tolerance;
-        let along = |x: &Vector<D>| normal.dot(x);
-        let (a_start, a_end) = (piece.a.start.each_ref().map(along), piece.a.end.each_ref().map(along));
-        let (b_start, b_end) = (piece.b.start.each_ref().map(along), piece.b.end.each_ref().map(along));
-        let mut until = f64::INFINITY;
-        for i in 0..NA {
-            for j in 0..NB {
-                until = until.min(safe_until(a_start[i] - b_start[j], a_end[i] - b_end[j], t, target));
-            }
-        }
+        let until = piece.separated_until(&normal, target);
         if until == f64::INFINITY {
             return (Step::Free, normal);
         }
-        let mean =
-            |values: &[f64], weights: &[f64]| -> f64 { values.iter().zip(weights).map(|(x, w)| x * w).sum() };
+        let mean_gap = |a: &[Vector<D>; NA], b: &[Vector<D>; NB]| {
+            normal.dot(&(combine(a, &weights_a) - combine(b, &weights_b)))
+        };
         let horizon = safe_until(
-            mean(&a_start, &weights_a) - mean(&b_start, &weights_b),
-            mean(&a_end, &weights_a) - mean(&b_end, &weights_b),
+            mean_gap(&piece.a.start, &piece.b.start),
+            mean_gap(&piece.a.end, &piece.b.end),
             t,
             target,
-        );
-        (Step::Advance { until, horizon }, normal)
+        )
+        .min(1.0);
+        if until - t >= 0.75 * (horizon - t) {
+            return (Step::Advance { until, horizon }, normal);
+        }
+        // Simplices that turn: the direction at the time when the closest points would meet separates for longer, up to the contact itself
+        // when all corners approach along it.
+        let ahead = piece.direction_at(horizon, &normal);
+        match piece.separated_until(&ahead, target) {
+            f64::INFINITY => (Step::Free, ahead),
+            later => (Step::Advance { until: until.max(later), horizon }, normal),
+        }
     }
 }
 
@@ -232,6 +236,34 @@ fn safe_until(start: f64, end: f64, t: f64, target: f64) -> f64 {
 }
 
 impl<const D: usize, const NA: usize, const NB: usize> Piece<D, NA, NB> {
+    /// Until when, from the piece's time on, do all corners of `a` stay above all corners of `b` along `direction` by `target`?
+    #[inline]
+    fn separated_until(&self, direction: &Vector<D>, target: f64) -> f64 {
+        let along = |x: &Vector<D>| direction.dot(x);
+        let (a_start, a_end) = (self.a.start.each_ref().map(along), self.a.end.each_ref().map(along));
+        let (b_start, b_end) = (self.b.start.each_ref().map(along), self.b.end.each_ref().map(along));
+        let mut until = f64::INFINITY;
+        for i in 0..NA {
+            for j in 0..NB {
+                until =
+                    until.min(safe_until(a_start[i] - b_start[j], a_end[i] - b_end[j], self.time, target));
+            }
+        }
+        until
+    }
+
+    /// Unit direction from `b` to `a` at a later time, on the side of `like`.
+    fn direction_at(&self, time: f64, like: &Vector<D>) -> Vector<D> {
+        let (a, b) = (self.a.at(time), self.b.at(time));
+        let (weights_a, weights_b) = closest_weights(&a, &b);
+        let gap = combine(&a, &weights_a) - combine(&b, &weights_b);
+        let distance = gap.norm();
+        // So near each other the difference is mostly along the surface of a flat pair; its normal is well defined.
+        let direction =
+            if distance > 1e-5 { gap / distance } else { touching_normal(&a, &b).unwrap_or(*like) };
+        if direction.dot(like) < 0.0 { -direction } else { direction }
+    }
+
     /// Cuts the edge whose ends differ most in speed along `normal`, or the longest one, and returns first the half that is nearer now.
     fn halves(&self, normal: &Vector<D>, longest: bool) -> Option<[Self; 2]> {
         if self.halvings == MAX_HALVINGS {

@@ -4,6 +4,7 @@ mod convergence;
 mod block_adjoint;
 mod coupled_spd;
 mod coupled_threads;
+mod ccd_no_miss;
 mod damped_spring;
 mod eigen_accuracy;
 mod fast_marching_order;
@@ -13,6 +14,8 @@ mod signed_distance_order;
 mod krylov;
 mod svd_accuracy;
 mod tetrahedra_quality;
+mod ray_no_leak;
+mod winding_number;
 
 use crate::Case;
 
@@ -30,4 +33,7 @@ pub(super) const CASES: &[Case] = &[
     free_flight::CASE,
     damped_spring::CASE,
     tetrahedra_quality::CASE,
+    ccd_no_miss::CASE,
+    ray_no_leak::CASE,
+    winding_number::CASE,
 ];
