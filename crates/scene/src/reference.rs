@@ -154,10 +154,12 @@ impl Page {
         }
         if let Some(name) = property.get("items").and_then(reference) {
             found.push(name.clone());
-            return format!("list of [{name}](#{})", name.to_lowercase());
+            return format!("`[[...]]` tables of [{name}](#{})", name.to_lowercase());
         }
         if property.get("x-length").is_some() {
-            return form(property).replace("an array of", "one for each axis:");
+            return form(property)
+                .replace("an array of numbers", "an array, one number for each axis")
+                .replace("an array of whole numbers", "an array, one whole number for each axis");
         }
         if property.get("additionalProperties").is_some_and(Schema::is_object) {
             return "a table of numbers".into();
