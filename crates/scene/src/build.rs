@@ -289,17 +289,21 @@ where
         None => Ok(Dim::<D>::identity()),
         Some(Rotation::Degrees(degrees)) => exp(&[degrees.to_radians()]),
         Some(Rotation::AxisAngle { axis, degrees }) => {
-            // Scaled by the largest component first, so that long and short axes neither overflow nor vanish.
-            let largest = axis.iter().fold(0.0f64, |m, c| m.max(c.abs()));
-            let scaled: Vec<f64> = axis.iter().map(|c| c / largest).collect();
+            let scaled = scaled(axis);
             let length = scaled.iter().map(|c| c * c).sum::<f64>().sqrt();
             let turn: Vec<f64> = scaled.iter().map(|c| c / length * degrees.to_radians()).collect();
             exp(&turn)
         }
         Some(Rotation::Quaternion { quaternion }) => {
-            Dim::<D>::rotation_from_components(quaternion).ok_or_else(wrong)
+            Dim::<D>::rotation_from_components(&scaled(quaternion)).ok_or_else(wrong)
         }
     }
+}
+
+/// Divided by the largest component, so that the square of a long or a short one neither overflows nor vanishes.
+fn scaled(vector: &[f64]) -> Vec<f64> {
+    let largest = vector.iter().fold(0.0f64, |most, c| most.max(c.abs()));
+    vector.iter().map(|c| c / largest).collect()
 }
 
 #[cfg(test)]
