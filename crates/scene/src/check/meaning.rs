@@ -281,7 +281,7 @@ impl Check<'_> {
                 self.problems.push(problem);
             }
         }
-        // The typed chain is the only geometry; its springs need a rest length that fits a float.
+        // A rest length in another unit (mm for m) would tear the chain apart in the first step.
         if let Some(rest) = body.springs.as_ref().and_then(|s| s.rest_length)
             && rest > 1e6 * (1.0 + chain.length())
         {
