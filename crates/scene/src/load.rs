@@ -194,7 +194,7 @@ impl Loader {
         let mut base = Node::new(root.origin, Value::Table(Default::default()));
         for item in list.items() {
             let Some(text) = item.string() else { continue };
-            match self.included(text, item.origin, folder, depth) {
+            match self.included(text, folder, depth) {
                 Ok(tree) => merge(&mut base, tree),
                 Err(problem) => {
                     self.problems.push(problem.at(item.origin).field("include").found(item.shown()))
@@ -206,13 +206,7 @@ impl Loader {
         merge(root, own);
     }
 
-    fn included(
-        &mut self,
-        text: &str,
-        _at: Option<Origin>,
-        folder: Option<&Path>,
-        depth: usize,
-    ) -> Result<Node, Problem> {
+    fn included(&mut self, text: &str, folder: Option<&Path>, depth: usize) -> Result<Node, Problem> {
         let wrong = |message: String| Problem::new(ProblemKind::Include, message);
         if depth >= MAX_INCLUDE_DEPTH {
             return Err(wrong(format!("files include each other more than {MAX_INCLUDE_DEPTH} deep")));

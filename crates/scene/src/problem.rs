@@ -1,9 +1,13 @@
 //! What is wrong with a scene, as data and as text for people.
 
 use crate::source::{Origin, Place, Sources};
-use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
+use miette::{
+    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents,
+    SourceCode, SourceSpan, SpanContents,
+};
 use serde::Serialize;
 use std::fmt;
+use std::sync::Arc;
 
 /// Most problems that are listed; a file with more is not a scene with typing errors.
 pub const MAX_PROBLEMS: usize = 40;
@@ -188,7 +192,7 @@ impl SceneErrors {
     }
 
     /// The text to show below a problem; `None` when its lines are too long to be read.
-    fn named_source(&self, problem: &Problem) -> Option<NamedSource<String>> {
+    fn named_source(&self, problem: &Problem) -> Option<Text> {
         let origin = problem.origin?;
         let source = self.sources.get(origin.source)?;
         let near = |at: usize| {
@@ -202,7 +206,7 @@ impl SceneErrors {
             || (near(origin.start) <= MAX_SHOWN_LINE
                 && near(origin.end) <= MAX_SHOWN_LINE
                 && source.text.len() < 1 << 16);
-        readable.then(|| NamedSource::new(&source.name, source.text.to_string()))
+        readable.then(|| Text { name: source.name.clone(), text: source.text.clone() })
     }
 }
 
@@ -229,11 +233,40 @@ impl Diagnostic for SceneErrors {
     }
 }
 
+/// A source text with columns in characters; miette alone counts bytes.
+#[derive(Debug)]
+struct Text {
+    name: String,
+    text: Arc<str>,
+}
+
+impl SourceCode for Text {
+    fn read_span<'a>(
+        &'a self,
+        span: &SourceSpan,
+        lines_before: usize,
+        lines_after: usize,
+    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
+        let found = (*self.text).read_span(span, lines_before, lines_after)?;
+        let start = found.span().offset();
+        let line_start = start.saturating_sub(found.column());
+        let column = self.text.get(line_start..start).map_or(found.column(), |before| before.chars().count());
+        Ok(Box::new(MietteSpanContents::new_named(
+            self.name.clone(),
+            found.data(),
+            *found.span(),
+            found.line(),
+            column,
+            found.line_count(),
+        )))
+    }
+}
+
 /// A problem in the form that miette draws.
 #[derive(Debug)]
 struct Report<'a> {
     problem: &'a Problem,
-    source: Option<NamedSource<String>>,
+    source: Option<Text>,
 }
 
 impl fmt::Display for Report<'_> {

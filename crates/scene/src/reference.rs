@@ -119,8 +119,13 @@ impl Page {
 
     fn fields(&mut self, schema: &Schema, found: &mut Vec<String>) {
         let Some(properties) = schema.get("properties").and_then(Schema::as_object) else { return };
-        let required: Vec<&str> =
-            schema.get("required").and_then(Schema::as_array).into_iter().flatten().filter_map(Schema::as_str).collect();
+        let required: Vec<&str> = schema
+            .get("required")
+            .and_then(Schema::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Schema::as_str)
+            .collect();
         self.line("| field | value | default | meaning |");
         self.line("|---|---|---|---|");
         for (name, property) in properties {
@@ -149,10 +154,12 @@ impl Page {
         }
         if let Some(name) = property.get("items").and_then(reference) {
             found.push(name.clone());
-            return format!("list of [{name}](#{})", name.to_lowercase());
+            return format!("`[[...]]` tables of [{name}](#{})", name.to_lowercase());
         }
         if property.get("x-length").is_some() {
-            return form(property).replace("an array of", "one for each axis:");
+            return form(property)
+                .replace("an array of numbers", "an array, one number for each axis")
+                .replace("an array of whole numbers", "an array, one whole number for each axis");
         }
         if property.get("additionalProperties").is_some_and(Schema::is_object) {
             return "a table of numbers".into();

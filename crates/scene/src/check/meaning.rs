@@ -281,7 +281,7 @@ impl Check<'_> {
                 self.problems.push(problem);
             }
         }
-        // The typed chain is the only geometry; its springs need a rest length that fits a float.
+        // A rest length in another unit (mm for m) would tear the chain apart in the first step.
         if let Some(rest) = body.springs.as_ref().and_then(|s| s.rest_length)
             && rest > 1e6 * (1.0 + chain.length())
         {
@@ -321,7 +321,7 @@ impl Check<'_> {
                     .also(self.origin(&path("mass")), "`mass` is here");
                 self.problems.push(problem);
             }
-            (None, None) if needed => {
+            (None, None) if needed && !self.mass_is_reported(&[list.clone(), index.clone()]) => {
                 let problem = self
                     .at(
                         &[list.clone(), index.clone()],
@@ -334,6 +334,18 @@ impl Check<'_> {
             }
             _ => {}
         }
+    }
+
+    /// Whether a wrong value or a misspelt field, already reported, may be why a body has no mass.
+    fn mass_is_reported(&self, body: &[Segment; 2]) -> bool {
+        let body = path_text(self.root, body);
+        self.problems.iter().any(|problem| {
+            let field = problem.field.strip_prefix(&body).and_then(|rest| rest.strip_prefix('.'));
+            field.is_some_and(|field| match problem.kind {
+                ProblemKind::UnknownField => !field.contains('.'),
+                _ => field == "mass" || field == "density",
+            })
+        })
     }
 
     /// Names are unique over all lists of bodies, copies of a repeated body included.
@@ -407,7 +419,10 @@ impl Check<'_> {
         for (index, body) in deformable.iter().enumerate() {
             if let Some(body) = body {
                 let below = ["geometry", "chain", "particles"].map(key);
-                add(Size::of_deformable(body), [vec![key("deformable"), Segment::Index(index)], below.into()].concat());
+                add(
+                    Size::of_deformable(body),
+                    [vec![key("deformable"), Segment::Index(index)], below.into()].concat(),
+                );
             }
         }
         if total.memory_bytes() > limits::MAX_MEMORY_BYTES {

@@ -15,8 +15,8 @@ pub struct Time {
     #[serde(default = "thirty")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub frame_rate: f64,
-    /// Time step: a number of seconds for a fixed step, or a table for an adaptive one. Default: one step for each frame. A step is
-    /// shortened where it would pass a frame, so that frames fall exactly on their times.
+    /// Time step: a number of seconds for a fixed step, or a table for an adaptive one. Default: one step for each frame. The time from
+    /// one frame to the next is divided into equal steps of at most this length, so frames fall exactly on their times.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub step: Option<Step>,
 }
