@@ -208,7 +208,9 @@ where
     // Each link gives half of its mass to either end.
     let link_mass = mass / links as f64;
     let particles = Particles {
-        mass: (0..count).map(|i| if i == 0 || i + 1 == count { 0.5 * link_mass } else { link_mass }).collect(),
+        mass: (0..count)
+            .map(|i| if i == 0 || i + 1 == count { 0.5 * link_mass } else { link_mass })
+            .collect(),
         pinned: {
             let mut pinned = vec![false; count];
             for &index in &body.pinned {
@@ -229,7 +231,13 @@ where
         (1..count as u32)
             .map(|end| {
                 let ends = [end - 1, end];
-                Spring::with_damping_ratio(ends, springs.stiffness, springs.damping_ratio, rest_length, &particles)
+                Spring::with_damping_ratio(
+                    ends,
+                    springs.stiffness,
+                    springs.damping_ratio,
+                    rest_length,
+                    &particles,
+                )
             })
             .collect()
     });
@@ -238,7 +246,11 @@ where
 }
 
 /// A vector of the scene's dimension; zero when it is not given.
-fn vector<const D: usize>(name: &str, field: &'static str, values: Option<&[f64]>) -> Result<Vector<D>, BuildError> {
+fn vector<const D: usize>(
+    name: &str,
+    field: &'static str,
+    values: Option<&[f64]>,
+) -> Result<Vector<D>, BuildError> {
     match values {
         None => Ok(Vector::zeros()),
         Some(values) if values.len() == D => Ok(Vector::from_column_slice(values)),
@@ -337,7 +349,8 @@ mod tests {
         let half = std::f64::consts::FRAC_1_SQRT_2;
         let quarter = Rotation::Quaternion { quaternion: vec![3e200 * half, 0.0, 0.0, 3e200 * half] };
         assert!((turned(quarter) - y).norm() < 1e-12);
-        let scene = Scene::new(2).with_rigid(Rigid::sphere("b", 1.0).mass(1.0).rotation(Rotation::Degrees(90.0)));
+        let scene =
+            Scene::new(2).with_rigid(Rigid::sphere("b", 1.0).mass(1.0).rotation(Rotation::Degrees(90.0)));
         let Ok(AnyWorld::Two(world)) = build(&scene) else { unreachable!("a world of two dimensions") };
         let moved = Dim::<2>::rotate(&world.state().bodies[0].frame.rotation, &Vector::from([1.0, 0.0]));
         assert!((moved - Vector::from([0.0, 1.0])).norm() < 1e-12);
@@ -345,7 +358,8 @@ mod tests {
 
     #[test]
     fn copies_fill_a_grid_and_spin_is_what_the_scene_says() {
-        let body = Rigid::cuboid("b", [0.1, 0.2, 0.3]).mass(1.0).position([1.0, 0.0, 0.0]).spin([1.0, 2.0, 3.0]);
+        let body =
+            Rigid::cuboid("b", [0.1, 0.2, 0.3]).mass(1.0).position([1.0, 0.0, 0.0]).spin([1.0, 2.0, 3.0]);
         let scene = Scene::new(3).with_rigid(body.repeat([2, 1, 3], [1.0, 9.0, 2.0]));
         let world = three(&scene);
         let places: Vec<[f64; 3]> = world.state().bodies.iter().map(|b| b.frame.position.into()).collect();
@@ -381,7 +395,12 @@ mod tests {
             let scene = crate::load(shipped.name, &[]).unwrap_or_else(|e| panic!("{e}")).scene;
             let world = build(&scene).unwrap_or_else(|e| panic!("{}: {e}", shipped.name));
             if let Some(Step::Fixed(step)) = scene.time.step {
-                assert!(step < world.stable_step(), "{}: {step} s, stable {} s", shipped.name, world.stable_step());
+                assert!(
+                    step < world.stable_step(),
+                    "{}: {step} s, stable {} s",
+                    shipped.name,
+                    world.stable_step()
+                );
             }
         }
     }

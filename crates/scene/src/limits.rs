@@ -37,7 +37,10 @@ impl Size {
 
     /// Size of an entry of `[[rigid]]` with its copies.
     pub fn of_rigid(body: &Rigid) -> Self {
-        let copies = body.repeat.as_ref().map_or(1, |r| r.count.iter().fold(1u128, |n, &c| n.saturating_mul(c.into())));
+        let copies = body
+            .repeat
+            .as_ref()
+            .map_or(1, |r| r.count.iter().fold(1u128, |n, &c| n.saturating_mul(c.into())));
         Self { rigid_bodies: copies, particles: 0 }
     }
 

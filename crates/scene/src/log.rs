@@ -109,7 +109,8 @@ pub struct Drift {
 impl Drift {
     /// From `start` to `end`.
     pub fn between(start: &Diagnostics, end: &Diagnostics) -> Self {
-        let distance = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (b - a).powi(2)).sum::<f64>().sqrt();
+        let distance =
+            |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (b - a).powi(2)).sum::<f64>().sqrt();
         let scale = [start, end]
             .iter()
             .flat_map(|d| [d.kinetic_energy, d.elastic_energy, d.gravity_energy, d.total_energy])

@@ -119,8 +119,13 @@ impl Page {
 
     fn fields(&mut self, schema: &Schema, found: &mut Vec<String>) {
         let Some(properties) = schema.get("properties").and_then(Schema::as_object) else { return };
-        let required: Vec<&str> =
-            schema.get("required").and_then(Schema::as_array).into_iter().flatten().filter_map(Schema::as_str).collect();
+        let required: Vec<&str> = schema
+            .get("required")
+            .and_then(Schema::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(Schema::as_str)
+            .collect();
         self.line("| field | value | default | meaning |");
         self.line("|---|---|---|---|");
         for (name, property) in properties {

@@ -407,7 +407,10 @@ impl Check<'_> {
         for (index, body) in deformable.iter().enumerate() {
             if let Some(body) = body {
                 let below = ["geometry", "chain", "particles"].map(key);
-                add(Size::of_deformable(body), [vec![key("deformable"), Segment::Index(index)], below.into()].concat());
+                add(
+                    Size::of_deformable(body),
+                    [vec![key("deformable"), Segment::Index(index)], below.into()].concat(),
+                );
             }
         }
         if total.memory_bytes() > limits::MAX_MEMORY_BYTES {

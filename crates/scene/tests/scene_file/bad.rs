@@ -20,7 +20,8 @@ fn expectation(text: &str) -> Option<Expectation> {
         Some((message, hint)) => (message, Some(hint)),
         None => (rest, None),
     };
-    let unquote = |text: &str| text.trim().strip_prefix('"')?.strip_suffix('"').map(|t| t.replace("\\\"", "\""));
+    let unquote =
+        |text: &str| text.trim().strip_prefix('"')?.strip_suffix('"').map(|t| t.replace("\\\"", "\""));
     Some(Expectation {
         line: line.parse().ok()?,
         column: column.parse().ok()?,
@@ -43,7 +44,8 @@ fn every_bad_scene_is_diagnosed_at_its_place() {
         let path = entry.expect("an entry").path();
         let text = std::fs::read_to_string(&path).expect("a readable file");
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let expected = expectation(&text).unwrap_or_else(|| panic!("{name}: first line is not an expectation"));
+        let expected =
+            expectation(&text).unwrap_or_else(|| panic!("{name}: first line is not an expectation"));
         let errors = diagnose(&path);
         let first = &errors.problems()[0];
         let place = first.place.as_ref().unwrap_or_else(|| panic!("{name}: no place: {errors}"));
@@ -73,7 +75,14 @@ fn all_mistakes_of_a_file_are_reported_at_once() {
     let fields: Vec<&str> = errors.problems().iter().map(|p| p.field.as_str()).collect();
     assert_eq!(
         fields,
-        ["dimensions", "time.end", "time.frame_rate", "rigid[0]", "rigid[0].name", "rigid[0].shape.sphere.radius"],
+        [
+            "dimensions",
+            "time.end",
+            "time.frame_rate",
+            "rigid[0]",
+            "rigid[0].name",
+            "rigid[0].shape.sphere.radius"
+        ],
         "{errors}"
     );
 }
@@ -153,21 +162,46 @@ fn an_error_in_an_included_file_points_into_it() {
 
 #[test]
 fn messages_say_what_would_be_right() {
-    let rigid = |fields: &str| scene_with(&format!("[[rigid]]\nname = \"a\"\nshape = {{ sphere = {{ radius = 1 }} }}\n{fields}"));
-    assert_eq!(first_error(&rigid("mass = true"), &[]), "s.toml:7:8: `rigid.a.mass` must be a number greater than 0, not a boolean");
-    assert_eq!(first_error(&rigid("mass = 1e999"), &[]), "s.toml:7:8: `rigid.a.mass`: 1e999 is too large a number");
-    assert_eq!(first_error(&rigid("mass = 1979-05-27"), &[]), "s.toml:7:8: `rigid.a.mass` must be a number greater than 0, not a date");
+    let rigid = |fields: &str| {
+        scene_with(&format!("[[rigid]]\nname = \"a\"\nshape = {{ sphere = {{ radius = 1 }} }}\n{fields}"))
+    };
+    assert_eq!(
+        first_error(&rigid("mass = true"), &[]),
+        "s.toml:7:8: `rigid.a.mass` must be a number greater than 0, not a boolean"
+    );
+    assert_eq!(
+        first_error(&rigid("mass = 1e999"), &[]),
+        "s.toml:7:8: `rigid.a.mass`: 1e999 is too large a number"
+    );
+    assert_eq!(
+        first_error(&rigid("mass = 1979-05-27"), &[]),
+        "s.toml:7:8: `rigid.a.mass` must be a number greater than 0, not a date"
+    );
     let spin = first_error(&rigid("mass = 1\nspin = [0, 0, 1]"), &[]);
     assert_eq!(spin, "s.toml:8:8: `rigid.a.spin` must be a number in 2D, not an array");
     let rotation = first_error(&rigid("mass = 1\nrotation = { axis = [0, 0, 1], degrees = 2 }"), &[]);
     assert_eq!(rotation, "s.toml:8:12: `rigid.a.rotation` must be a number in 2D, not a table");
     let repeat = first_error(&rigid("mass = 1\nrepeat = { count = [2, 1.5], spacing = [1, 1] }"), &[]);
-    assert_eq!(repeat, "s.toml:8:24: `rigid.a.repeat.count[1]` must be a whole number of at least 1, not a number");
-    let two = first_error(&scene_with("[[rigid]]\nname = \"a\"\nmass = 1\nshape = { sphere = { radius = 1 }, box = { size = [1, 1] } }"), &[]);
+    assert_eq!(
+        repeat,
+        "s.toml:8:24: `rigid.a.repeat.count[1]` must be a whole number of at least 1, not a number"
+    );
+    let two = first_error(
+        &scene_with(
+            "[[rigid]]\nname = \"a\"\nmass = 1\nshape = { sphere = { radius = 1 }, box = { size = [1, 1] } }",
+        ),
+        &[],
+    );
     assert_eq!(two, "s.toml:7:11: `shape` has more than one kind");
     let step = first_error(&scene_with("step = \"fast\""), &[]);
-    assert_eq!(step, "s.toml:4:8: `time.step` must be a number greater than 0 or a table with `max`, not a string");
+    assert_eq!(
+        step,
+        "s.toml:4:8: `time.step` must be a number greater than 0 or a table with `max`, not a string"
+    );
     let clash = "[[rigid]]\nname = \"a-2\"\nshape = { sphere = { radius = 1 } }\nmass = 1\n";
-    let clash = first_error(&rigid(&format!("mass = 1\nrepeat = {{ count = [2, 1], spacing = [1, 1] }}\n{clash}")), &[]);
+    let clash = first_error(
+        &rigid(&format!("mass = 1\nrepeat = {{ count = [2, 1], spacing = [1, 1] }}\n{clash}")),
+        &[],
+    );
     assert_eq!(clash, "s.toml:5:8: a copy of `a` is called `a-2`, and so is another body");
 }

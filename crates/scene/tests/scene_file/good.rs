@@ -17,7 +17,12 @@ fn the_shipped_scenes_are_those_in_the_folder() {
     names.sort();
     assert_eq!(files, names);
     for scene in shipped() {
-        assert!(!scene.summary.is_empty() && scene.summary.len() <= 110, "{}: {:?}", scene.name, scene.summary);
+        assert!(
+            !scene.summary.is_empty() && scene.summary.len() <= 110,
+            "{}: {:?}",
+            scene.name,
+            scene.summary
+        );
         let loaded = load(scene.name, &[]).unwrap_or_else(|errors| panic!("{errors}")).scene;
         assert_eq!(loaded.summary, scene.summary);
         let again = Scene::parse("again", &loaded.to_toml(), &[]).unwrap_or_else(|errors| panic!("{errors}"));
@@ -35,17 +40,25 @@ fn variables_stand_for_their_values() {
     assert_eq!(scene.time.end, 2.0);
     assert_eq!(scene.deformable[0].geometry.particle_count(), 15);
     // A dollar in a text is a dollar.
-    assert_eq!(Scene::parse("s", "title = \"$5\"\ndimension = 2\n[time]\nend = 1\n", &[]).expect("right").title, "$5");
+    assert_eq!(
+        Scene::parse("s", "title = \"$5\"\ndimension = 2\n[time]\nend = 1\n", &[]).expect("right").title,
+        "$5"
+    );
 }
 
 #[test]
 fn included_files_are_the_ground_that_a_file_stands_on() {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, text: &str| std::fs::write(folder.path().join(name), text).expect("written");
-    let ball = |name: &str| format!("[[rigid]]\nname = \"{name}\"\nshape = {{ sphere = {{ radius = \"$r\" }} }}\nmass = 1\n");
+    let ball = |name: &str| {
+        format!("[[rigid]]\nname = \"{name}\"\nshape = {{ sphere = {{ radius = \"$r\" }} }}\nmass = 1\n")
+    };
     write("base.toml", &format!("[variables]\nr = 1\n[time]\nend = 9\nframe_rate = 10\n{}", ball("first")));
     write("more.toml", "gravity = [0, 0]\n");
-    let main = format!("dimension = 2\ninclude = [\"base.toml\", \"more.toml\"]\n[variables]\nr = 2\n[time]\nend = 1\n{}", ball("second"));
+    let main = format!(
+        "dimension = 2\ninclude = [\"base.toml\", \"more.toml\"]\n[variables]\nr = 2\n[time]\nend = 1\n{}",
+        ball("second")
+    );
     write("main.toml", &main);
     let scene = Scene::load(folder.path().join("main.toml"), &[]).unwrap_or_else(|errors| panic!("{errors}"));
     assert_eq!((scene.time.end, scene.time.frame_rate), (1.0, 10.0));
@@ -61,12 +74,22 @@ fn a_scene_built_in_rust_is_checked_by_the_same_rules() {
     let ball = || Rigid::sphere("ball", 0.1).density(500.0);
     assert!(Scene::new(2).with_rigid(ball()).check().is_ok());
     let wrong = |scene: Scene| scene.check().expect_err("a wrong scene").to_string();
-    assert_eq!(wrong(Scene::new(2).with_rigid(ball().velocity([f64::NAN, 0.0]))), "`rigid.ball.velocity[0]` is not finite");
-    assert_eq!(wrong(Scene::new(3).with_rigid(ball().velocity([1.0, 0.0]))), "`rigid.ball.velocity` has 2 components, but needs 3");
-    assert_eq!(wrong(Scene::new(2).with_rigid(ball()).with_rigid(ball())), "there are two bodies called `ball`");
+    assert_eq!(
+        wrong(Scene::new(2).with_rigid(ball().velocity([f64::NAN, 0.0]))),
+        "`rigid.ball.velocity[0]` is not finite"
+    );
+    assert_eq!(
+        wrong(Scene::new(3).with_rigid(ball().velocity([1.0, 0.0]))),
+        "`rigid.ball.velocity` has 2 components, but needs 3"
+    );
+    assert_eq!(
+        wrong(Scene::new(2).with_rigid(ball()).with_rigid(ball())),
+        "there are two bodies called `ball`"
+    );
     assert_eq!(wrong(Scene::new(2).end(-1.0)), "`time.end` must be greater than 0");
     assert!(matches!(build(&Scene::new(5)), Err(BuildError::Dimension(5))));
-    let huge = Scene::new(2).with_deformable(Deformable::chain("c", [0.0, 0.0], [1.0, 0.0], u64::MAX).mass(1.0));
+    let huge =
+        Scene::new(2).with_deformable(Deformable::chain("c", [0.0, 0.0], [1.0, 0.0], u64::MAX).mass(1.0));
     assert!(matches!(build(&huge), Err(BuildError::TooLarge { .. })));
     assert!(wrong(huge).contains("too large a number"));
 }

@@ -33,7 +33,10 @@ fn deep_nesting_is_refused() {
         read(&format!("[{}a]\nb = 1", "a.".repeat(depth)));
         read(&format!("{}", "[".repeat(depth)));
         read(&format!("dimension = 2\n[time]\nend = \"{}$a{}\"", "(".repeat(depth), ")".repeat(depth)));
-        read(&format!("[variables]\n{}", (0..depth.min(2000)).map(|i| format!("v{i} = \"$v{}\"\n", i + 1)).collect::<String>()));
+        read(&format!(
+            "[variables]\n{}",
+            (0..depth.min(2000)).map(|i| format!("v{i} = \"$v{}\"\n", i + 1)).collect::<String>()
+        ));
     }
     // Dotted keys inside inline tables multiply the depths.
     let link = format!("{{ {}a = ", "a.".repeat(70));
@@ -55,11 +58,68 @@ fn large_texts_are_read_in_bounded_time() {
 
 /// Pieces of scene files and things that break them.
 const TOKENS: [&str; 62] = [
-    "dimension", "time", "end", "step", "rigid", "deformable", "name", "shape", "sphere", "box", "size", "radius", "mass",
-    "density", "gravity", "variables", "springs", "pinned", "repeat", "count", "spacing", "rotation", "axis", "degrees",
-    "spin", "include", "kind", "solver", "output", "geometry", "chain", "from", "to", "particles", "stiffness", "=", ".",
-    "[", "]", "[[", "]]", "{", "}", ",", "\n", "\n", " ", "\"", "'", "\"\"\"", "#", "1", "-1", "0", "2", "3", "1e308",
-    "nan", "inf", "\"$a\"", "true", "\\u{fffd}",
+    "dimension",
+    "time",
+    "end",
+    "step",
+    "rigid",
+    "deformable",
+    "name",
+    "shape",
+    "sphere",
+    "box",
+    "size",
+    "radius",
+    "mass",
+    "density",
+    "gravity",
+    "variables",
+    "springs",
+    "pinned",
+    "repeat",
+    "count",
+    "spacing",
+    "rotation",
+    "axis",
+    "degrees",
+    "spin",
+    "include",
+    "kind",
+    "solver",
+    "output",
+    "geometry",
+    "chain",
+    "from",
+    "to",
+    "particles",
+    "stiffness",
+    "=",
+    ".",
+    "[",
+    "]",
+    "[[",
+    "]]",
+    "{",
+    "}",
+    ",",
+    "\n",
+    "\n",
+    " ",
+    "\"",
+    "'",
+    "\"\"\"",
+    "#",
+    "1",
+    "-1",
+    "0",
+    "2",
+    "3",
+    "1e308",
+    "nan",
+    "inf",
+    "\"$a\"",
+    "true",
+    "\\u{fffd}",
 ];
 
 fn mutated() -> impl Strategy<Value = String> {

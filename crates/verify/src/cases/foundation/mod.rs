@@ -3,7 +3,9 @@
 mod damped_spring;
 mod eigen_accuracy;
 mod free_flight;
+mod resume;
 mod svd_accuracy;
+mod threads;
 
 use crate::Case;
 
@@ -13,4 +15,6 @@ pub(super) const CASES: &[Case] = &[
     eigen_accuracy::CASE,
     free_flight::CASE,
     damped_spring::CASE,
+    resume::CASE,
+    threads::CASE,
 ];
