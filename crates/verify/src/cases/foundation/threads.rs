@@ -17,8 +17,8 @@ pub(super) const CASE: Case = Case {
 };
 
 /// Particles of the chain; several chunks of the parallel vector operations.
-const PARTICLES: u64 = 50_000;
-const FRAMES: u64 = 4;
+const PARTICLES: u64 = 20_000;
+const FRAMES: u64 = 3;
 
 fn run(out: &mut Measurements) -> Result<(), CaseError> {
     for dimension in [2, 3] {
