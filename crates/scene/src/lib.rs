@@ -35,7 +35,7 @@ pub mod run;
 pub mod run_folder;
 mod schema;
 mod shipped;
-
+mod simulation;
 mod source;
 pub mod storage;
 mod suggest;
@@ -49,4 +49,5 @@ pub use problem::{MAX_PROBLEMS, Problem, ProblemKind, SceneErrors};
 pub use reference::reference_text;
 pub use schema::{json_schema, json_schema_text};
 pub use shipped::{ShippedScene, find, shipped};
+pub use simulation::{PrepareError, RIGID_BODIES, prepare};
 pub use source::{MAX_FILE_BYTES, Origin, Place, SourceText, Sources};

@@ -224,6 +224,9 @@ fn write_jobs(shared: &Shared, writer: &mut Writer) {
     impl Drop for Farewell<'_> {
         fn drop(&mut self) {
             let mut queue = self.0.lock();
+            if !queue.closed {
+                queue.failure.get_or_insert(RecordError::Lost);
+            }
             queue.failed = true;
             queue.busy = false;
             queue.jobs.clear();

@@ -1,7 +1,7 @@
 //! A frame as triangles, lines and points in space with velocities: what every mesh format can hold.
 
 use crate::frame::{Association, Attribute, Bodies, Data, Element, Frame, Geometry, Part, Surface, in_space};
-use std::collections::HashMap;
+use splashdown_geometry::mesh::{HexahedronMesh, TetrahedronMesh};
 
 /// Everything drawable of a frame; 2D lies in the plane z = 0.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -65,7 +65,7 @@ fn draw(part: &Part, dimension: usize) -> Option<Object> {
         }
         Geometry::Mesh { element, positions, elements } => {
             let positions = in_3d(positions);
-            let (triangles, used) = boundary(*element, elements, positions.len());
+            let (triangles, used) = boundary(*element, elements, &positions);
             let pick = |values: &[[f64; 3]]| used.iter().map(|&i| values[i as usize]).collect::<Vec<_>>();
             let surface = Surface { positions: pick(&positions), triangles, lines: vec![] };
             Some(Object { name, surface, loose_points: false, velocity: velocity.map(|v| pick(&v)) })
@@ -116,12 +116,16 @@ pub(super) fn body_velocities(
     Some(surface.positions.iter().zip(owner).map(at).collect())
 }
 
-/// Faces of one element with outward orientation, as local corner indices; quadrilaterals as two triangles whose diagonals agree between neighbours.
-fn faces(element: Element) -> &'static [&'static [usize]] {
-    match element {
-        Element::Tetrahedron => &[&[1, 2, 3], &[0, 3, 2], &[0, 1, 3], &[0, 2, 1]],
+/// Triangles that bound a solid, over the points that they use, which are returned too. Frames are checked when they are read, so the
+/// indices are in range; a mesh that is not solid has no boundary here.
+fn boundary(element: Element, elements: &[u32], points: &[[f64; 3]]) -> (Vec<[u32; 3]>, Vec<u32>) {
+    let points = points.iter().map(|point| (*point).into()).collect();
+    let found = match element {
+        Element::Tetrahedron => {
+            TetrahedronMesh { points, elements: elements.as_chunks().0.to_vec() }.boundary()
+        }
         Element::Hexahedron => {
-            &[&[0, 1, 3, 2], &[4, 6, 7, 5], &[0, 4, 5, 1], &[2, 3, 7, 6], &[0, 2, 6, 4], &[1, 5, 7, 3]]
+            HexahedronMesh { points, elements: elements.as_chunks().0.to_vec() }.boundary()
         }
         Element::Segment | Element::Triangle => &[],
     }
@@ -135,32 +139,9 @@ fn boundary(element: Element, elements: &[u32], points: usize) -> (Vec<[u32; 3]>
                 .iter()
                 .map(move |face| face.iter().map(|&local| corners[local]).collect::<Vec<u32>>())
         })
+        Element::Segment | Element::Triangle => return (vec![], vec![]),
     };
-    let key = |face: &[u32]| {
-        let mut sorted = face.to_vec();
-        sorted.sort_unstable();
-        sorted
-    };
-    let mut count: HashMap<Vec<u32>, u32> = HashMap::new();
-    for face in all() {
-        *count.entry(key(&face)).or_default() += 1;
-    }
-    let mut new_index = vec![u32::MAX; points];
-    let mut used = Vec::new();
-    let mut renumber = |old: u32| {
-        let new = &mut new_index[old as usize];
-        if *new == u32::MAX {
-            *new = used.len() as u32;
-            used.push(old);
-        }
-        *new
-    };
-    let mut triangles = Vec::new();
-    for face in all().filter(|face| count[&key(face)] == 1) {
-        let face: Vec<u32> = face.into_iter().map(&mut renumber).collect();
-        triangles.extend((1..face.len() - 1).map(|i| [face[0], face[i], face[i + 1]]));
-    }
-    (triangles, used)
+    found.map_or((vec![], vec![]), |boundary| (boundary.mesh.elements, boundary.points))
 }
 
 #[cfg(test)]

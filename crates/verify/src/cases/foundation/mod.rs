@@ -16,6 +16,8 @@ mod svd_accuracy;
 mod tetrahedra_quality;
 mod ray_no_leak;
 mod winding_number;
+mod resume;
+mod threads;
 
 use crate::Case;
 
@@ -36,4 +38,6 @@ pub(super) const CASES: &[Case] = &[
     ccd_no_miss::CASE,
     ray_no_leak::CASE,
     winding_number::CASE,
+    resume::CASE,
+    threads::CASE,
 ];

@@ -1,0 +1,138 @@
+//! `splashdown check`.
+
+use crate::failure::Failure;
+use crate::terminal;
+use clap::Args;
+use splashdown_scene::SceneErrors;
+use std::path::{Path, PathBuf};
+
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  splashdown check mine.toml
+  splashdown check scenes/                 every .toml file below
+  splashdown check 'scenes/**/*.toml' --json")]
+pub struct Arguments {
+    /// Scene files, folders of them, globs, or names of shipped scenes
+    #[arg(required = true, value_name = "FILE")]
+    scenes: Vec<String>,
+    /// Change a field before checking, as in `run`
+    #[arg(long, value_name = "KEY=VALUE")]
+    set: Vec<String>,
+    /// Print JSON: one object a scene with `scene`, `ok` and `problems`
+    #[arg(long)]
+    json: bool,
+    /// Print problems only
+    #[arg(long, short)]
+    quiet: bool,
+}
+
+enum Trouble {
+    Scene(SceneErrors),
+    Other(String),
+}
+
+pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
+    let mut scenes = Vec::new();
+    for given in &arguments.scenes {
+        scenes.extend(expand(given)?);
+    }
+    let mut reports = Vec::new();
+    let mut bad = 0;
+    for scene in &scenes {
+        let trouble = examine(scene, &arguments.set).err();
+        bad += usize::from(trouble.is_some());
+        if arguments.json {
+            let problems = match &trouble {
+                None => serde_json::json!([]),
+                Some(Trouble::Scene(errors)) => errors.to_json(),
+                Some(Trouble::Other(message)) => serde_json::json!([{ "message": message }]),
+            };
+            reports
+                .push(serde_json::json!({ "scene": scene, "ok": trouble.is_none(), "problems": problems }));
+            continue;
+        }
+        match trouble {
+            None if arguments.quiet => {}
+            None => terminal::say(&format!("{} {scene}", terminal::style().green().apply_to("ok"))),
+            Some(Trouble::Scene(errors)) => terminal::warn(describe(&errors).trim_end()),
+            Some(Trouble::Other(message)) => terminal::warn(&format!("{scene}: {message}")),
+        }
+    }
+    if arguments.json {
+        terminal::say(&serde_json::Value::from(reports).to_string());
+    }
+    match bad {
+        0 => Ok(()),
+        _ if arguments.json => Err(Failure::silent(2)),
+        _ => Err(Failure::bad_input(format!("{bad} of {} scenes cannot be run", scenes.len()))),
+    }
+}
+
+/// One line for each problem that a program can find again, then the same for people with the source.
+pub fn describe(errors: &SceneErrors) -> String {
+    format!("{errors}\n{}", errors.render(terminal::stderr_has_colour()))
+}
+
+fn examine(scene: &str, set: &[String]) -> Result<(), Trouble> {
+    let loaded = splashdown_scene::load(scene, set).map_err(Trouble::Scene)?;
+    splashdown_scene::prepare(&loaded.scene).map_err(|error| Trouble::Other(error.to_string()))?;
+    Ok(())
+}
+
+/// The scenes that one argument stands for.
+fn expand(given: &str) -> Result<Vec<String>, Failure> {
+    let path = Path::new(given);
+    let text = |path: &PathBuf| path.display().to_string();
+    if path.is_dir() {
+        let files = files_below(path)?;
+        let scenes: Vec<String> =
+            files.iter().filter(|file| file.extension().is_some_and(|e| e == "toml")).map(text).collect();
+        return if scenes.is_empty() {
+            Err(Failure::bad_input(format!("{given} holds no .toml file")))
+        } else {
+            Ok(scenes)
+        };
+    }
+    if path.exists() || !given.contains(['*', '?', '[', '{']) {
+        return Ok(vec![given.to_owned()]);
+    }
+    let glob = globset::GlobBuilder::new(given)
+        .literal_separator(true)
+        .build()
+        .map_err(|error| Failure::bad_input(format!("`{given}` is not a pattern: {}", error.kind())))?
+        .compile_matcher();
+    // The part before the first wildcard is a plain path.
+    let base: PathBuf = path
+        .components()
+        .take_while(|part| !part.as_os_str().to_string_lossy().contains(['*', '?', '[', '{']))
+        .collect();
+    let base = if base.as_os_str().is_empty() { PathBuf::from(".") } else { base };
+    let files = if base.is_dir() { files_below(&base)? } else { vec![] };
+    let scenes: Vec<String> = files
+        .iter()
+        .filter(|file| glob.is_match(file.strip_prefix("./").unwrap_or(file)))
+        .map(text)
+        .collect();
+    if scenes.is_empty() { Err(Failure::bad_input(format!("no file matches `{given}`"))) } else { Ok(scenes) }
+}
+
+/// All files below a folder, in order. Links to folders are not followed, so there is no way round in circles.
+fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let failed =
+        |error: std::io::Error| Failure::bad_input(format!("cannot read {}: {error}", folder.display()));
+    let mut entries = std::fs::read_dir(folder)
+        .and_then(|entries| {
+            entries.map(|entry| entry.map(|e| (e.path(), e.file_type()))).collect::<Result<Vec<_>, _>>()
+        })
+        .map_err(failed)?;
+    entries.sort_by(|a, b| a.0.cmp(&b.0));
+    let mut files = Vec::new();
+    for (path, kind) in entries {
+        match kind.map_err(failed)? {
+            kind if kind.is_dir() => files.extend(files_below(&path)?),
+            _ => files.push(path),
+        }
+    }
+    Ok(files)
+}

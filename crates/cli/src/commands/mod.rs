@@ -1,0 +1,54 @@
+//! One file a subcommand.
+
+mod check;
+mod completions;
+mod export;
+mod info;
+mod list;
+mod man;
+mod new;
+mod run;
+mod verify;
+
+use crate::failure::Failure;
+use clap::Subcommand;
+
+/// What the program can do.
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run a scene, or go on with a run
+    Run(run::Arguments),
+    /// Check scene files without running them
+    Check(check::Arguments),
+    /// Write a commented scene to start from
+    New(new::Arguments),
+    /// List the scenes that ship with the program
+    List(list::Arguments),
+    /// Tell about a scene, a run, a frame, a checkpoint or a mesh
+    Info(info::Arguments),
+    /// Write the frames of a run for other programs
+    Export(export::Arguments),
+    /// Measure the simulator against exact and published results
+    Verify(verify::Arguments),
+    /// Print a script that completes commands in a shell
+    Completions(completions::Arguments),
+    /// Print the manual page
+    Man(man::Arguments),
+}
+
+impl Command {
+    /// Does it.
+    pub fn execute(self) -> Result<(), Failure> {
+        match self {
+            Self::Run(arguments) => run::execute(&arguments),
+            Self::Check(arguments) => check::execute(&arguments),
+            Self::New(arguments) => new::execute(&arguments),
+            Self::List(arguments) => list::execute(&arguments),
+            Self::Info(arguments) => info::execute(&arguments),
+            Self::Export(arguments) => export::execute(&arguments),
+            Self::Verify(arguments) => verify::execute(&arguments),
+            Self::Completions(arguments) => completions::execute(&arguments),
+            Self::Man(arguments) => man::execute(&arguments),
+        }
+    }
+}

@@ -1,0 +1,221 @@
+//! Every other command.
+
+mod common;
+
+use common::Place;
+use serde_json::Value;
+use std::fs;
+use std::io::Read;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+#[test]
+fn list_names_scenes_that_run() {
+    let place = Place::new();
+    let (out, _) = place.expect(0, &["list"]);
+    assert!(out.lines().any(|line| line.starts_with("quickstart ")), "{out}");
+    let (out, _) = place.expect(0, &["list", "--json"]);
+    let list: Value = serde_json::from_str(&out).unwrap();
+    for scene in list.as_array().unwrap() {
+        place.expect(0, &["check", scene["name"].as_str().unwrap()]);
+    }
+}
+
+#[test]
+fn a_new_scene_is_right_and_nothing_is_overwritten() {
+    let place = Place::new();
+    for dimension in ["2", "3"] {
+        let name = format!("mine-{dimension}");
+        let (out, _) = place.expect(0, &["new", &name, "--dimension", dimension]);
+        assert!(out.contains(&format!("splashdown run {name}.toml")), "{out}");
+        place.expect(0, &["run", &format!("{name}.toml"), "--quiet", "--until", "0.1"]);
+    }
+    place.write("precious.toml", "mine");
+    let (_, err) = place.expect(2, &["new", "precious"]);
+    assert!(err.contains("exists already"), "{err}");
+    assert_eq!(fs::read(place.path("precious.toml")).unwrap(), b"mine");
+    place.expect(2, &["new", "no/such/folder/scene"]);
+    place.expect(2, &["new", "four", "--dimension", "4"]);
+}
+
+#[test]
+fn check_takes_files_folders_and_globs_and_tells_line_and_column() {
+    let place = Place::new();
+    fs::create_dir_all(place.path("scenes/deep")).unwrap();
+    place.write("scenes/good.toml", common::SMALL);
+    place.write("scenes/deep/bad.toml", "dimension = 3\n[time]\nend = -1\n");
+    place.write("scenes/note.txt", "not a scene");
+    let (out, _) = place.expect(0, &["check", "small.toml", "scenes/*.toml", "quickstart"]);
+    assert_eq!(out.lines().count(), 3, "{out}");
+    let (out, err) = place.expect(2, &["check", "scenes"]);
+    assert!(out.contains("ok scenes/good.toml") && err.contains("scenes/deep/bad.toml:3:7"), "{out}{err}");
+    let (out, _) = place.expect(2, &["check", "--json", "scenes/**/*.toml"]);
+    let reports: Value = serde_json::from_str(&out).unwrap();
+    let bad = reports.as_array().unwrap().iter().find(|report| report["ok"] == false).unwrap();
+    assert_eq!(
+        (bad["problems"][0]["line"].as_u64(), bad["problems"][0]["column"].as_u64()),
+        (Some(3), Some(7))
+    );
+    for nothing in ["nowhere/*.toml", "missing.toml", "[", "scenes/deep/nothing-here"] {
+        place.expect(2, &["check", nothing]);
+    }
+}
+
+#[test]
+fn every_broken_scene_that_ships_is_refused_with_line_and_column() {
+    let place = Place::new();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenes/bad");
+    let scenes: Vec<_> = fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert!(scenes.len() >= 12);
+    for scene in scenes.iter().filter(|path| path.extension().is_some_and(|e| e == "toml")) {
+        let name = scene.to_str().unwrap();
+        let (_, err) = place.expect(2, &["check", name]);
+        let place_of = |line: &str| {
+            let mut parts = line.strip_prefix(name)?.split(':').skip(1);
+            Some((parts.next()?.parse::<u32>().ok()?, parts.next()?.parse::<u32>().ok()?))
+        };
+        assert!(err.lines().any(|line| place_of(line).is_some()), "{err}");
+    }
+}
+
+#[test]
+fn info_knows_scenes_runs_frames_checkpoints_and_meshes() {
+    let place = Place::new();
+    let json = |what: &str| -> Value {
+        serde_json::from_str(&place.expect(0, &["info", what, "--json"]).0).unwrap()
+    };
+    assert_eq!(json("small.toml")["particles"], 12);
+    assert_eq!(json("quickstart")["kind"], "scene");
+    place.expect(0, &["run", "small.toml", "--quiet"]);
+    let frame = json("runs/small/frames/frame-000010.spf");
+    assert_eq!((&frame["time"], &frame["parts"][0]["kind"]), (&Value::from(0.2), &Value::from("bodies")));
+    assert_eq!(frame["parts"][1]["elements"], 11);
+    let checkpoint =
+        fs::read_dir(place.path("runs/small/checkpoints")).unwrap().next().unwrap().unwrap().path();
+    assert_eq!(json(checkpoint.to_str().unwrap())["kind"], "checkpoint");
+    place.expect(0, &["info", "runs/small"]);
+
+    // A cube that is whole, one that leaks, and files that are no meshes.
+    place.expect(0, &["export", "runs/small", "--format", "obj", "--frames", "0", "--out", "obj", "--quiet"]);
+    let mesh = json("obj/frame-000000.obj");
+    assert_eq!((mesh["kind"].as_str(), mesh["segments"].as_u64()), (Some("mesh"), Some(11)));
+    place.write("leaky.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+    assert_eq!(json("leaky.obj")["closed"], false);
+    place.write("broken.obj", "v 0 0\nf 1 2 99\n");
+    let (_, err) = place.expect(2, &["info", "broken.obj"]);
+    assert!(err.contains("broken.obj"), "{err}");
+    for missing in ["nowhere.spf", "nowhere.obj", "nowhere.toml"] {
+        place.expect(2, &["info", missing]);
+    }
+    let (_, err) = place.expect(2, &["info", "."]);
+    assert!(err.contains("not the folder of a run"), "{err}");
+}
+
+#[test]
+fn damaged_frames_are_told_and_left_alone() {
+    let place = Place::new();
+    place.expect(0, &["run", "small.toml", "--quiet"]);
+    let path = place.path("runs/small/frames/frame-000003.spf");
+    let whole = fs::read(&path).unwrap();
+    let mut flipped = whole.clone();
+    *flipped.last_mut().unwrap() ^= 1;
+    let mut newer = whole.clone();
+    newer[8] = 99;
+    let cases = [
+        (flipped, "damaged"),
+        (whole[..whole.len() - 20].to_vec(), "cut off"),
+        (newer, "newer"),
+        (b"GIF89a".to_vec(), "not a Splashdown frame"),
+        (vec![], "not a Splashdown frame"),
+    ];
+    for (bytes, message) in cases {
+        fs::write(&path, &bytes).unwrap();
+        let (_, err) = place.expect(2, &["info", "runs/small/frames/frame-000003.spf"]);
+        assert!(err.contains("frame-000003.spf") && err.contains(message), "{err}");
+        let (_, err) = place.expect(2, &["export", "runs/small", "--out", "vtk", "--overwrite"]);
+        assert!(err.contains("frame-000003.spf") && err.contains(message), "{err}");
+        assert_eq!(fs::read(&path).unwrap(), bytes);
+    }
+}
+
+#[test]
+fn exports_have_a_file_for_every_frame_and_part() {
+    let place = Place::new();
+    place.expect(0, &["run", "small.toml", "--quiet"]);
+    let (out, _) = place.expect(0, &["export", "runs/small"]);
+    assert!(out.contains("runs/small/export-vtk/small.pvd"), "{out}");
+    let pvd = fs::read_to_string(place.path("runs/small/export-vtk/small.pvd")).unwrap();
+    assert_eq!(pvd.matches("<DataSet").count(), 22);
+    for file in pvd.split("file=\"").skip(1).map(|rest| rest.split('"').next().unwrap()) {
+        assert!(place.path("runs/small/export-vtk").join(file).is_file(), "{file}");
+    }
+    let (_, err) = place.expect(2, &["export", "runs/small"]);
+    assert!(err.contains("not empty") && err.contains("--overwrite"), "{err}");
+    for format in ["ply", "obj"] {
+        place.expect(0, &["export", "runs/small", "--format", format, "--frames", "2..4", "--out", format]);
+        assert_eq!(place.files(format).len(), 3);
+    }
+    let (_, err) = place.expect(2, &["export", "runs/small", "--frames", "90..", "--out", "none"]);
+    assert!(err.contains("0 to 10"), "{err}");
+    let (_, err) = place.expect(2, &["export", "small.toml"]);
+    assert!(err.contains("not the folder of a run"), "{err}");
+    place.expect(2, &["export", "runs/small", "--frames", "4..2"]);
+    place.expect(2, &["export", "runs/small", "--format", "gif"]);
+}
+
+#[test]
+fn verify_lists_runs_and_tells_what_it_does_not_know() {
+    let place = Place::new();
+    let (out, _) = place.expect(0, &["verify", "--list"]);
+    assert!(
+        out.lines().any(|line| line.starts_with("foundation/free-flight") && line.contains(" s ")),
+        "{out}"
+    );
+    place.expect(0, &["verify", "foundation/free-flight", "--json", "out.json", "--report", "report"]);
+    let rows: Value = serde_json::from_slice(&fs::read(place.path("out.json")).unwrap()).unwrap();
+    for key in
+        ["case", "quantity", "measured", "reference", "tolerance", "source", "pass", "seconds", "resolution"]
+    {
+        assert!(!rows[0][key].is_null(), "{key}");
+    }
+    assert!(place.path("report").is_dir());
+    let (_, err) = place.expect(2, &["verify", "foundation/free-fligth"]);
+    assert!(err.contains("foundation/free-flight"), "{err}");
+}
+
+#[test]
+fn help_has_examples_and_completions_and_manual_are_made() {
+    let place = Place::new();
+    for command in ["run", "check", "new", "list", "info", "export", "verify", "completions", "man"] {
+        let (out, _) = place.expect(0, &[command, "--help"]);
+        assert!(out.contains("Examples:"), "{command}");
+    }
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(place.expect(0, &["completions", shell]).0.contains("splashdown"));
+    }
+    assert!(place.expect(0, &["man"]).0.contains(".TH"));
+    place.expect(0, &["man", "--out", "man1"]);
+    assert!(place.path("man1/splashdown-run.1").is_file());
+    place.expect(2, &["fly"]);
+    place.expect(2, &[]);
+}
+
+/// `splashdown completions bash | head -c 10` must not panic.
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    for arguments in [&["completions", "bash"][..], &["list"], &["verify", "--list"]] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_splashdown"))
+            .args(arguments)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut out = child.stdout.take().unwrap();
+        let mut few = [0; 4];
+        out.read_exact(&mut few).unwrap();
+        drop(out);
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{arguments:?}");
+        assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}

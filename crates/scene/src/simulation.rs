@@ -1,0 +1,228 @@
+//! The world of a scene as a [`Simulation`] that a run can step, photograph, save and restore.
+
+use crate::build::{AnyWorld, BuildError, build};
+use crate::description::{Scene, Shape};
+use crate::frame::{self, Association, Attribute, Bodies, Data, Element, Frame, Geometry, Part};
+use crate::run::{Advance, Breakdown, Plan, Simulation, fingerprint};
+use splashdown_couple::{Clock, ClockError, Diagnostics, State, World};
+use splashdown_math::{Coordinates, Dim, Space};
+
+/// Name of the part that holds all rigid bodies; no body can have it, since names have no spaces.
+pub const RIGID_BODIES: &str = "rigid bodies";
+
+/// A scene that cannot be run as it is.
+#[derive(Debug, thiserror::Error)]
+pub enum PrepareError {
+    /// The world cannot be built.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// The time step does not suit the world.
+    #[error("`time.step`: {0}")]
+    Step(#[from] ClockError),
+}
+
+/// Builds the world of a scene, ready to run, and checks that its time step is possible.
+pub fn prepare(scene: &Scene) -> Result<Box<dyn Simulation>, PrepareError> {
+    Ok(match build(scene)? {
+        AnyWorld::Two(world) => Box::new(SceneWorld::new(scene, world)?),
+        AnyWorld::Three(world) => Box::new(SceneWorld::new(scene, world)?),
+    })
+}
+
+impl Scene {
+    /// What to run and keep for this scene; `original` is its text as given.
+    pub fn plan(&self, name: &str, original: &str, threads: usize) -> Plan {
+        Plan {
+            name: name.into(),
+            scene: self.to_toml(),
+            original: original.into(),
+            fingerprint: fingerprint(&self.physics().to_string()),
+            last_frame: self.time.last_frame(),
+            save_frames: self.output.frames,
+            log_every: self.output.log_every.into(),
+            checkpoint_every: self.output.checkpoint_every.into(),
+            compression: self.output.compression as i32,
+            threads,
+        }
+    }
+
+    /// Everything that the motion depends on: the scene without its texts, its end and its output.
+    fn physics(&self) -> serde_json::Value {
+        let mut value = serde_json::to_value(self).unwrap_or_default();
+        if let Some(scene) = value.as_object_mut() {
+            for field in ["title", "summary", "include", "variables", "output"] {
+                scene.remove(field);
+            }
+            if let Some(time) = scene.get_mut("time").and_then(|time| time.as_object_mut()) {
+                time.remove("end");
+            }
+        }
+        value
+    }
+
+    /// Where the physics of two scenes differs, as `field: this -> other`; empty if one can go on where the other stopped.
+    pub fn physics_differences(&self, other: &Self) -> Vec<String> {
+        let mut found = Vec::new();
+        differences("", &self.physics(), &other.physics(), &mut found);
+        found
+    }
+}
+
+fn differences(path: &str, a: &serde_json::Value, b: &serde_json::Value, found: &mut Vec<String>) {
+    use serde_json::Value::{Array, Null, Object};
+    let below = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path}.{key}") };
+    match (a, b) {
+        (Object(a), Object(b)) => {
+            let mut keys: Vec<&String> = a.keys().chain(b.keys()).collect();
+            keys.sort();
+            keys.dedup();
+            for key in keys {
+                differences(&below(key), a.get(key).unwrap_or(&Null), b.get(key).unwrap_or(&Null), found);
+            }
+        }
+        (Array(a), Array(b)) if a.len() == b.len() && a.iter().all(serde_json::Value::is_object) => {
+            for (index, (a, b)) in a.iter().zip(b).enumerate() {
+                let name =
+                    a.get("name").and_then(|name| name.as_str()).map_or(index.to_string(), str::to_owned);
+                differences(&below(&name), a, b, found);
+            }
+        }
+        (a, b) if a != b => found.push(format!("{path}: {} -> {}", shown(a), shown(b))),
+        _ => {}
+    }
+}
+
+fn shown(value: &serde_json::Value) -> String {
+    match value {
+        serde_json::Value::Null => "not given".into(),
+        serde_json::Value::Array(items) if items.iter().any(serde_json::Value::is_object) => {
+            format!("{} bodies", items.len())
+        }
+        other => other.to_string(),
+    }
+}
+
+/// A world with what a run needs besides: its clock and the looks of its bodies.
+struct SceneWorld<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    world: World<D>,
+    clock: Clock,
+    stable_step: f64,
+    shapes: Vec<frame::Shape>,
+    shape_of: Vec<u32>,
+}
+
+impl<const D: usize> SceneWorld<D>
+where
+    Dim<D>: Space<D>,
+{
+    fn new(scene: &Scene, world: World<D>) -> Result<Self, ClockError> {
+        let clock = scene.time.clock();
+        let stable_step = world.model().stable_step();
+        clock.next_step(0.0, 1, stable_step)?;
+        // Copies of one entry follow each other and share its shape.
+        let mut shapes: Vec<frame::Shape> = Vec::new();
+        let mut shape_of = Vec::new();
+        for copy in scene.rigid_copies() {
+            let shape = picture_of(&copy.rigid.shape);
+            if shapes.last() != Some(&shape) {
+                shapes.push(shape);
+            }
+            shape_of.push(shapes.len() as u32 - 1);
+        }
+        Ok(Self { world, clock, stable_step, shapes, shape_of })
+    }
+}
+
+fn picture_of(shape: &Shape) -> frame::Shape {
+    match shape {
+        Shape::Sphere { radius } => frame::Shape::Ball { radius: *radius },
+        Shape::Box { size } => frame::Shape::Box { edges: size.clone() },
+    }
+}
+
+fn on_points(name: &str, unit: &str, components: usize, data: Vec<f64>) -> Attribute {
+    let association = Association::Point;
+    Attribute { name: name.into(), unit: unit.into(), association, components, data: Data::F64(data) }
+}
+
+impl<const D: usize> Simulation for SceneWorld<D>
+where
+    Dim<D>: Space<D>,
+{
+    fn dimension(&self) -> usize {
+        D
+    }
+
+    fn diagnostics(&self) -> Diagnostics {
+        self.world.diagnostics()
+    }
+
+    fn advance(&mut self, frame: u64) -> Result<Advance, Breakdown> {
+        let time = self.world.state().time;
+        let (dt, arrived) = self
+            .clock
+            .next_step(time, frame, self.stable_step)
+            .map_err(|error| Breakdown(error.to_string()))?;
+        let report = self.world.step(dt).map_err(|error| Breakdown(error.to_string()))?;
+        if arrived {
+            self.world.set_time(self.clock.frame_time(frame));
+        }
+        Ok(Advance { dt, arrived, solves: report.solves })
+    }
+
+    fn picture(&self, index: u64) -> Frame {
+        let (model, state) = (self.world.model(), self.world.state());
+        let mut parts = Vec::new();
+        if !model.bodies.is_empty() {
+            let mut bodies = Bodies {
+                names: model.bodies.iter().map(|body| body.name.clone()).collect(),
+                shapes: self.shapes.clone(),
+                shape_of: self.shape_of.clone(),
+                ..Bodies::default()
+            };
+            let (mut velocity, mut spin) = (Vec::new(), Vec::new());
+            for (body, now) in model.bodies.iter().zip(&state.bodies) {
+                bodies.positions.extend(now.frame.position.iter());
+                bodies.rotations.extend(Dim::rotation_components(&now.frame.rotation));
+                velocity.extend(now.velocity.iter());
+                spin.extend_from_slice(Coordinates::as_slice(&now.twist(body).angular));
+            }
+            let attributes = vec![
+                on_points("velocity", "m/s", D, velocity),
+                on_points("spin", "rad/s", <Dim<D> as Space<D>>::SPIN, spin),
+            ];
+            parts.push(Part { name: RIGID_BODIES.into(), geometry: Geometry::Bodies(bodies), attributes });
+        }
+        for body in &model.deformables {
+            let particles = body.particles.clone();
+            let first = particles.start as u32;
+            let positions = state.particles.position[particles.clone()].iter().flatten().copied().collect();
+            let velocity = state.particles.velocity[particles.clone()].iter().flatten().copied().collect();
+            let springs = &model.springs.springs()[body.springs.clone()];
+            let elements = springs.iter().flat_map(|spring| spring.ends.map(|end| end - first)).collect();
+            parts.push(Part {
+                name: body.name.clone(),
+                geometry: Geometry::Mesh { element: Element::Segment, positions, elements },
+                attributes: vec![
+                    on_points("velocity", "m/s", D, velocity),
+                    on_points("mass", "kg", 1, model.particles.mass[particles].to_vec()),
+                ],
+            });
+        }
+        Frame { dimension: D, index, step: state.step, time: state.time, parts }
+    }
+
+    fn save(&self) -> Result<Vec<u8>, Breakdown> {
+        postcard::to_stdvec(self.world.state())
+            .map_err(|error| Breakdown(format!("the state cannot be saved: {error}")))
+    }
+
+    fn restore(&mut self, state: &[u8]) -> Result<(), String> {
+        let state: State<D> = postcard::from_bytes(state)
+            .map_err(|error| format!("its state cannot be understood: {error}"))?;
+        if self.world.restore(state) { Ok(()) } else { Err("its state is that of another world".into()) }
+    }
+}
