@@ -127,18 +127,6 @@ fn boundary(element: Element, elements: &[u32], points: &[[f64; 3]]) -> (Vec<[u3
         Element::Hexahedron => {
             HexahedronMesh { points, elements: elements.as_chunks().0.to_vec() }.boundary()
         }
-        Element::Segment | Element::Triangle => &[],
-    }
-}
-
-/// Triangles of the faces that belong to one element only, over the points that they use.
-fn boundary(element: Element, elements: &[u32], points: usize) -> (Vec<[u32; 3]>, Vec<u32>) {
-    let all = || {
-        elements.chunks_exact(element.corners()).flat_map(|corners| {
-            faces(element)
-                .iter()
-                .map(move |face| face.iter().map(|&local| corners[local]).collect::<Vec<u32>>())
-        })
         Element::Segment | Element::Triangle => return (vec![], vec![]),
     };
     found.map_or((vec![], vec![]), |boundary| (boundary.mesh.elements, boundary.points))

@@ -1,23 +1,23 @@
 //! The foundation: mathematics, geometry, the coupled solver, free flight, resume and thread independence.
 
-mod convergence;
 mod block_adjoint;
+mod ccd_no_miss;
+mod convergence;
 mod coupled_spd;
 mod coupled_threads;
-mod ccd_no_miss;
 mod damped_spring;
 mod eigen_accuracy;
 mod fast_marching_order;
 mod free_flight;
 mod iso_surface;
-mod signed_distance_order;
 mod krylov;
+mod ray_no_leak;
+mod resume;
+mod signed_distance_order;
 mod svd_accuracy;
 mod tetrahedra_quality;
-mod ray_no_leak;
-mod winding_number;
-mod resume;
 mod threads;
+mod winding_number;
 
 use crate::Case;
 
