@@ -2,7 +2,7 @@
 //!
 //! `phi = (|x|^2 - 1/4) exp(x - y/2)` on [-1, 1]^D with cells of unequal edges; exact `|x| - 1/2`. First-order differences err by O(h) (with a
 //! logarithm), second-order ones with the closest point on the cubic interpolant next to the interface by O(h^2), both away from the kink at
-//! the centre, which is left out within 0.2. No sample may change side, on noise either.
+//! the centre, where the front converges and the error grows with (h / r)^2; the ball of radius 0.3 around it is left out. No sample may change side, on noise either.
 
 use super::convergence;
 use crate::{Case, CaseError, Measurements, Speed};
@@ -26,7 +26,7 @@ const SOURCE: &str = "exact: |x| - 1/2; spec fluid-base FB-T12 (first order; sec
 
 fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     dimension::<2>(measurements, &[40, 80, 160, 320])?;
-    dimension::<3>(measurements, &[24, 48, 96])?;
+    dimension::<3>(measurements, &[32, 64, 128])?;
     let flips = flips_on_noise().map_err(|e| CaseError::new("marching noise", e))?;
     measurements.at_most(
         "samples that changed side, 40 random fields",
@@ -42,9 +42,9 @@ fn dimension<const D: usize>(measurements: &mut Measurements, cells: &[usize]) -
     let finest = format!("{}^{D}", cells[cells.len() - 1]);
     let mut curves = Vec::new();
     for (name, order, interface, expected, bound) in [
-        // h log h looks like h^0.85 at these resolutions.
-        ("first order", MarchingOrder::First, InterfaceDistance::Linear, 1.0, 0.8),
-        ("second order", MarchingOrder::Second, InterfaceDistance::Cubic, 2.0, 1.8),
+        // h log h looks like h^0.85 at these resolutions. The largest error is that of one sample, whose stencil changes with the grid.
+        ("first order", MarchingOrder::First, InterfaceDistance::Linear, 1.0, [0.8, 0.8]),
+        ("second order", MarchingOrder::Second, InterfaceDistance::Cubic, 2.0, [1.8, 1.6]),
     ] {
         let options = FastMarching { order, interface, ..Default::default() };
         let mut mean = Vec::new();
@@ -62,14 +62,10 @@ fn dimension<const D: usize>(measurements: &mut Measurements, cells: &[usize]) -
             );
         }
         let quantity = |norm: &str| format!("{D}D {name}: order of the {norm} error");
-        measurements.at_least(&quantity("mean"), &finest, convergence::order(&mean), bound, SOURCE);
-        measurements.at_least(
-            &quantity("largest"),
-            &finest,
-            convergence::order(&largest),
-            bound - 0.1,
-            SOURCE,
-        );
+        // Between the two finest grids, where the order is closest to its limit.
+        let finest_order = |errors: &[[f64; 2]]| convergence::order(&errors[errors.len() - 2..]);
+        measurements.at_least(&quantity("mean"), &finest, finest_order(&mean), bound[0], SOURCE);
+        measurements.at_least(&quantity("largest"), &finest, finest_order(&largest), bound[1], SOURCE);
         curves.push((format!("{name}, mean"), mean, expected));
         curves.push((format!("{name}, largest"), largest, expected));
     }
@@ -93,7 +89,7 @@ fn errors<const D: usize>(n: usize, options: &FastMarching) -> Result<[f64; 3], 
             let r = lattice.position(index).norm();
             let flip = f64::from((start.at(index) <= 0.0) != (value <= 0.0));
             let error = (value - (r - 0.5)).abs();
-            if r < 0.2 { [0.0, 0.0, 0.0, flip] } else { [error, error, 1.0, flip] }
+            if r < 0.3 { [0.0, 0.0, 0.0, flip] } else { [error, error, 1.0, flip] }
         },
         |a, b| [a[0] + b[0], a[1].max(b[1]), a[2] + b[2], a[3] + b[3]],
     );
