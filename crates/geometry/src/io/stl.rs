@@ -129,12 +129,11 @@ pub fn write(mesh: &AnyMesh, encoding: Encoding, out: &mut impl Write) -> io::Re
             for t in &mesh.triangles {
                 let x = corners(t);
                 let mut record = [0u8; RECORD];
-                for (slot, v) in record.chunks_exact_mut(4).zip(
-                    std::iter::once(&normal(&x))
-                        .chain(&x)
-                        .flat_map(|v| v.iter().copied().collect::<Vec<f64>>()),
-                ) {
-                    slot.copy_from_slice(&(v as f32).to_le_bytes());
+                for (row, v) in std::iter::once(&normal(&x)).chain(&x).enumerate() {
+                    for axis in 0..3 {
+                        let offset = 12 * row + 4 * axis;
+                        record[offset..offset + 4].copy_from_slice(&(v[axis] as f32).to_le_bytes());
+                    }
                 }
                 out.write_all(&record)?;
             }
