@@ -31,6 +31,6 @@ pub use clock::{Clock, ClockError, StepPolicy};
 pub use diagnostics::Diagnostics;
 pub use model::{Deformable, Formulation, Model, ModelError, Options};
 pub use solve::{BlockReport, SolveReport};
-pub use state::{Multipliers, State};
+pub use state::{BlockMultipliers, Multipliers, State};
 pub use step::{StepError, StepReport};
 pub use world::World;

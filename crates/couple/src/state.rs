@@ -5,13 +5,22 @@ use splashdown_deformable::ParticleState;
 use splashdown_math::{Dim, Space};
 use splashdown_rigid::BodyState;
 
+/// Multipliers of one block of rows.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct BlockMultipliers {
+    /// Name of the block.
+    pub name: String,
+    /// One value a row: an impulse in the unit of the row.
+    pub values: Vec<f64>,
+}
+
 /// Multipliers of the last coupled solves: the next ones start from them, so they are part of the state (a resumed run gives the same bits).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Multipliers {
     /// Of the solve to the half step.
-    pub half: Vec<f64>,
+    pub half: Vec<BlockMultipliers>,
     /// Of the solve to the full step.
-    pub full: Vec<f64>,
+    pub full: Vec<BlockMultipliers>,
 }
 
 /// Positions and velocities of everything at one time.

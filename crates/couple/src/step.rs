@@ -10,12 +10,13 @@
 //! velocity solve is one coupled system, so whatever adds rows is coupled to everything else at once.
 
 use crate::generalized::Velocities;
-use crate::solve::{CoupledStep, coupled_solve};
+use crate::solve::{CoupledStep, Stage, coupled_solve};
 use crate::{Model, Multipliers, SolveReport, State};
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
 use splashdown_math::{Dim, Frame, Space, Vector};
 use splashdown_rigid::{BodyState, EnergyFix};
+use splashdown_solve::CoupledSolver;
 
 /// What one step did.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -71,6 +72,7 @@ pub(crate) fn advance<const D: usize>(
     model: &Model<D>,
     state: &State<D>,
     dt: f64,
+    solver: &mut CoupledSolver,
 ) -> Result<(State<D>, StepReport), StepError>
 where
     Dim<D>: Space<D>,
@@ -78,9 +80,9 @@ where
     if !(dt.is_finite() && dt > 0.0) {
         return Err(StepError::Step { dt });
     }
-    let half = velocity_to_half_step(model, state, dt)?;
+    let half = velocity_to_half_step(model, state, dt, solver)?;
     let (frames, positions) = advance_positions(model, state, &half.velocities, dt);
-    let full = velocity_to_full_step(model, state, &frames, &positions, dt)?;
+    let full = velocity_to_full_step(model, state, &frames, &positions, dt, solver)?;
 
     let bodies = frames
         .into_iter()
@@ -107,6 +109,7 @@ fn velocity_to_half_step<const D: usize>(
     model: &Model<D>,
     state: &State<D>,
     dt: f64,
+    solver: &mut CoupledSolver,
 ) -> Result<CoupledStep<D>, StepError>
 where
     Dim<D>: Space<D>,
@@ -114,8 +117,14 @@ where
     let frames: Vec<Frame<D>> = state.bodies.iter().map(|body| body.frame).collect();
     let start = Velocities::of(state);
     let explicit = add_explicit_forces(model, &state.particles.position, &start, 0.5 * dt);
-    coupled_solve(model, &frames, &state.particles.position, explicit, 0.5 * dt, &state.multipliers.half)
-        .map_err(|reason| StepError::Solve { step: state.step, time: state.time, stage: "half", reason })
+    let stage = Stage {
+        name: "half",
+        frames: &frames,
+        positions: &state.particles.position,
+        dt: 0.5 * dt,
+        guess: &state.multipliers.half,
+    };
+    coupled_solve(model, &stage, explicit, solver).map_err(|reason| solve_error(state, &stage, reason))
 }
 
 /// IV.1: positions and orientations move with the velocity of the half step; orientations turn at constant angular momentum.
@@ -157,6 +166,7 @@ fn velocity_to_full_step<const D: usize>(
     frames: &[Frame<D>],
     positions: &[Vector<D>],
     dt: f64,
+    solver: &mut CoupledSolver,
 ) -> Result<CoupledStep<D>, StepError>
 where
     Dim<D>: Space<D>,
@@ -165,10 +175,19 @@ where
         state.particles.position.iter().zip(positions).map(|(old, new)| (old + new) * 0.5).collect();
     let start = Velocities::of(state);
     let explicit = add_explicit_forces(model, &midway, &start, 0.5 * dt);
-    let mut solved = coupled_solve(model, frames, &midway, explicit, 0.5 * dt, &state.multipliers.full)
-        .map_err(|reason| StepError::Solve { step: state.step, time: state.time, stage: "full", reason })?;
+    let stage =
+        Stage { name: "full", frames, positions: &midway, dt: 0.5 * dt, guess: &state.multipliers.full };
+    let mut solved = coupled_solve(model, &stage, explicit, solver)
+        .map_err(|reason| solve_error(state, &stage, reason))?;
     solved.velocities.extrapolate_from(&start);
     Ok(solved)
+}
+
+fn solve_error<const D: usize>(state: &State<D>, stage: &Stage<D>, reason: String) -> StepError
+where
+    Dim<D>: Space<D>,
+{
+    StepError::Solve { step: state.step, time: state.time, stage: stage.name, reason }
 }
 
 /// `v + dt M^-1 F(x)`: gravity and the elastic forces at `positions`.

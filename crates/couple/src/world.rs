@@ -5,6 +5,23 @@ use crate::{Diagnostics, Model, ModelError, State, StepError, StepReport};
 use splashdown_deformable::{Particles, Spring};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::{Body, BodyState};
+use splashdown_solve::CoupledSolver;
+
+/// Memory that the solver keeps from step to step; a copy of a world starts with its own.
+#[derive(Default)]
+struct Scratch(CoupledSolver);
+
+impl Clone for Scratch {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl std::fmt::Debug for Scratch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Scratch")
+    }
+}
 
 /// A world that can be stepped.
 #[derive(Debug, Clone)]
@@ -14,6 +31,7 @@ where
 {
     model: Model<D>,
     state: State<D>,
+    scratch: Scratch,
 }
 
 impl<const D: usize> World<D>
@@ -25,7 +43,7 @@ where
         if !gravity.iter().all(|value| value.is_finite()) {
             return Err(ModelError::Gravity);
         }
-        Ok(Self { model: Model::new(gravity), state: State::empty() })
+        Ok(Self { model: Model::new(gravity), state: State::empty(), scratch: Scratch::default() })
     }
 
     /// Adds a rigid body and returns its index.
@@ -97,7 +115,7 @@ where
 
     /// Advances by `dt` seconds. On an error the state is the one before the step.
     pub fn step(&mut self, dt: f64) -> Result<StepReport, StepError> {
-        let (state, report) = advance(&self.model, &self.state, dt)?;
+        let (state, report) = advance(&self.model, &self.state, dt, &mut self.scratch.0)?;
         self.state = state;
         Ok(report)
     }

@@ -3,6 +3,7 @@
 use crate::Particles;
 use serde::{Deserialize, Serialize};
 use splashdown_math::Vector;
+use splashdown_solve::{Block, CsrMatrix, InverseMass, VelocityLayout, sparse_diagonal};
 
 /// One spring.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -157,20 +158,18 @@ impl Springs {
     }
 
     /// The factor `C` of the damping at the given positions, `C^T C = -dt D`, as rows for the coupled system.
-    ///
-    /// `particle_offset` is where the particles' velocities start in the stacked vector.
     pub fn damping_rows<const D: usize>(
         &self,
         position: &[Vector<D>],
         dt: f64,
-        particle_offset: usize,
+        layout: VelocityLayout,
     ) -> SpringDamping<'_, D> {
         let direction = self
             .springs
             .iter()
             .map(|spring| -unit(&separation(spring, position)) * (dt * spring.damping).sqrt())
             .collect();
-        SpringDamping { springs: self, direction, particle_offset }
+        SpringDamping { springs: self, direction, layout }
     }
 
     /// Largest step (s) for which explicit elasticity is stable: `2 / omega` with a Gershgorin bound of the highest frequency.
@@ -205,28 +204,31 @@ fn unit<const D: usize>(v: &Vector<D>) -> Vector<D> {
 pub struct SpringDamping<'a, const D: usize> {
     springs: &'a Springs,
     direction: Vec<Vector<D>>,
-    particle_offset: usize,
+    layout: VelocityLayout,
 }
 
 impl<const D: usize> SpringDamping<'_, D> {
+    /// Is there anything to damp?
+    pub fn has_rows(&self) -> bool {
+        !self.direction.is_empty()
+    }
+
+    /// Where the velocity of an end of a spring starts in the stacked vector.
     fn end(&self, spring: usize, which: usize) -> usize {
-        self.particle_offset + D * self.springs.springs[spring].ends[which] as usize
+        self.layout.particle(self.springs.springs[spring].ends[which] as usize).start
     }
 }
 
-impl<const D: usize> SpringDamping<'_, D> {
-    /// Name.
-    pub fn name(&self) -> &str {
+impl<const D: usize> Block for SpringDamping<'_, D> {
+    fn name(&self) -> &str {
         "spring damping"
     }
 
-    /// Rows.
-    pub fn rows(&self) -> usize {
+    fn rows(&self) -> usize {
         self.direction.len()
     }
 
-    /// `C v`.
-    pub fn apply(&self, velocity: &[f64], out: &mut [f64]) {
+    fn apply(&self, velocity: &[f64], out: &mut [f64]) {
         for (row, value) in out.iter_mut().enumerate() {
             let (a, b) = (self.end(row, 0), self.end(row, 1));
             *value = (0..D)
@@ -235,16 +237,123 @@ impl<const D: usize> SpringDamping<'_, D> {
         }
     }
 
-    /// `C^T z`.
-    pub fn add_transpose(&self, z: &[f64], impulse: &mut [f64]) {
+    fn add_transpose(&self, z: &[f64], impulse: &mut [f64]) {
         let of_spring: Vec<Vector<D>> =
             self.direction.iter().zip(z).map(|(direction, &z)| direction * z).collect();
-        let end = self.particle_offset + D * (self.springs.incident_offsets.len() - 1);
-        self.springs.add_to_ends(&of_spring, &mut impulse[self.particle_offset..end]);
+        self.springs.add_to_ends(&of_spring, &mut impulse[self.layout.particles()]);
     }
 
-    /// One.
-    pub fn compliance(&self, out: &mut [f64]) {
+    fn compliance(&self, out: &mut [f64]) {
         out.fill(1.0);
+    }
+
+    fn diagonal(&self, inverse_mass: &InverseMass, out: &mut [f64]) {
+        if let Some(rows) = self.assemble() {
+            sparse_diagonal(&rows, inverse_mass, out);
+        }
+    }
+
+    fn assemble(&self) -> Option<CsrMatrix> {
+        let rows = self.direction.iter().enumerate().map(|(row, direction)| {
+            let (a, b) = (self.end(row, 0), self.end(row, 1));
+            let first = (0..D).map(move |axis| (a + axis, direction[axis]));
+            first.chain((0..D).map(move |axis| (b + axis, -direction[axis])))
+        });
+        CsrMatrix::from_rows(self.layout.len(), rows).ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use splashdown_solve::testing::{TestNumbers, assert_adjoint};
+
+    fn tangle<const D: usize>(random: &mut TestNumbers) -> (Vec<Vector<D>>, Springs) {
+        let position = (0..12).map(|_| Vector::from_fn(|_, _| random.uniform(-1.0, 1.0))).collect();
+        let springs = (0..30u32)
+            .map(|i| Spring {
+                ends: [i % 12, (i % 12 + 1 + i / 12) % 12],
+                stiffness: random.uniform(1.0, 50.0),
+                damping: random.uniform(0.0, 3.0),
+                rest_length: random.uniform(0.1, 1.0),
+            })
+            .collect();
+        (position, Springs::new(springs, 12).unwrap())
+    }
+
+    fn force_is_minus_the_gradient_of_the_energy<const D: usize>() {
+        let (position, springs) = tangle::<D>(&mut TestNumbers::new(3));
+        let mut force = vec![0.0; 12 * D];
+        springs.add_elastic(&position, &mut force);
+        for i in 0..12 * D {
+            let energy = |shift: f64| {
+                let mut moved = position.clone();
+                moved[i / D][i % D] += shift;
+                springs.energy(&moved)
+            };
+            let slope = (energy(1e-5) - energy(-1e-5)) / 2e-5;
+            assert!((force[i] + slope).abs() < 1e-6 * (1.0 + slope.abs()), "{i}: {} {slope}", force[i]);
+        }
+    }
+
+    fn rows_are_adjoint_and_factor_the_damping<const D: usize>()
+    where
+        splashdown_math::Dim<D>: splashdown_math::Space<D>,
+    {
+        let mut random = TestNumbers::new(5);
+        let (position, springs) = tangle::<D>(&mut random);
+        let layout = VelocityLayout::new::<D>(3, 12, 2);
+        let mut inverse_mass = InverseMass::zero(layout);
+        for particle in 0..12 {
+            inverse_mass.set_particle(particle, random.uniform(0.0, 2.0)).unwrap();
+        }
+        let dt = 0.01;
+        let block = springs.damping_rows(&position, dt, layout);
+        assert_adjoint(&block, &inverse_mass);
+        // C^T C v = dt k_d (d d^T)(v_a - v_b) on the first end, the opposite on the second.
+        let velocity = random.vector(layout.len());
+        let mut rows = vec![0.0; block.rows()];
+        block.apply(&velocity, &mut rows);
+        let mut impulse = vec![0.0; layout.len()];
+        block.add_transpose(&rows, &mut impulse);
+        let mut expected = vec![0.0; layout.len()];
+        for spring in springs.springs() {
+            let [a, b] = spring.ends.map(|end| layout.particle(end as usize));
+            let d = unit(&separation(spring, &position));
+            let at = |r: &std::ops::Range<usize>| Vector::<D>::from_column_slice(&velocity[r.clone()]);
+            let pull = d * (dt * spring.damping * d.dot(&(at(&a) - at(&b))));
+            for axis in 0..D {
+                expected[a.start + axis] += pull[axis];
+                expected[b.start + axis] -= pull[axis];
+            }
+        }
+        let worst = impulse.iter().zip(&expected).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+        assert!(worst < 1e-15, "{worst:e}");
+    }
+
+    #[test]
+    fn spring_force_is_minus_the_gradient_of_its_energy() {
+        force_is_minus_the_gradient_of_the_energy::<2>();
+        force_is_minus_the_gradient_of_the_energy::<3>();
+    }
+
+    #[test]
+    fn damping_rows_are_adjoint_and_factor_the_damping() {
+        rows_are_adjoint_and_factor_the_damping::<2>();
+        rows_are_adjoint_and_factor_the_damping::<3>();
+    }
+
+    #[test]
+    fn springs_that_cannot_be_are_refused() {
+        let spring = Spring { ends: [0, 1], stiffness: 1.0, damping: 0.0, rest_length: 1.0 };
+        for bad in [
+            Spring { ends: [0, 2], ..spring },
+            Spring { ends: [1, 1], ..spring },
+            Spring { stiffness: -1.0, ..spring },
+            Spring { damping: f64::NAN, ..spring },
+            Spring { rest_length: f64::INFINITY, ..spring },
+        ] {
+            assert!(Springs::new(vec![spring, bad], 2).unwrap_err().to_string().contains("spring 1"));
+        }
     }
 }

@@ -5,18 +5,17 @@
 
 pub mod bounds;
 pub mod bvh;
+pub mod ccd;
 pub mod generate;
+pub mod grid;
 pub mod io;
+pub mod iso_surface;
+pub mod level_set;
 pub mod mesh;
 pub mod query;
+pub mod sample;
+pub mod shapes;
 pub mod simplex;
 
 pub use bounds::Aabb;
 pub use bvh::Bvh;
-pub mod grid;
-pub mod iso_surface;
-pub mod level_set;
-pub mod mesh;
-pub mod shapes;
-
-pub use bounds::Aabb;

@@ -245,6 +245,9 @@ fn tetrahedron_weights<const D: usize>(query: &Vector<D>, corners: &[Vector<D>; 
     best.0
 }
 
+/// Segments with a smaller squared sine of their angle count as parallel.
+const PARALLEL_SINE_SQUARED: f64 = 1e-14;
+
 /// Weights of the closest points of the segments `a` and `b`, robust for parallel, degenerate and crossing segments. The closest pair is
 /// either inside both segments or has an end point of one of them, and the better of the two is taken, so that an ill-conditioned
 /// interior solution of nearly parallel segments is never worse than the best end point.
@@ -269,11 +272,22 @@ pub(crate) fn segment_segment_weights<const D: usize>(
     let mut best_distance = f64::INFINITY;
     let mut consider = |s: [f64; 2], t: [f64; 2]| {
         let distance = (combine(a, &s) - combine(b, &t)).norm_squared();
-        if distance < best_distance {
+        // A tie up to rounding goes to the first: the middle of parallel segments.
+        if distance < best_distance * (1.0 - 1e-14) {
             (best, best_distance) = ((s, t), distance);
         }
     };
     const ENDS: [[f64; 2]; 2] = [[1.0, 0.0], [0.0, 1.0]];
+    if determinant <= PARALLEL_SINE_SQUARED * uu * vv && uu > 0.0 {
+        // The closest points are not unique: the middle of the stretch along which the segments face each other.
+        let (from, to) = (ur / uu, (ur + uv) / uu);
+        let (from, to) = (from.min(to).max(0.0), from.max(to).min(1.0));
+        if from < to {
+            let s = 0.5 * (from + to);
+            let on_a = [1.0 - s, s];
+            consider(on_a, segment_weights(&combine(a, &on_a), &b[0], &b[1]));
+        }
+    }
     for end in 0..2 {
         consider(ENDS[end], segment_weights(&a[end], &b[0], &b[1]));
         consider(segment_weights(&b[end], &a[0], &a[1]), ENDS[end]);

@@ -1,43 +1,44 @@
-//! Decompositions per second.
-use splashdown_math::{Matrix, svd::*};
+//! Signed SVD: decompositions per second, one at a time, in lanes by instruction set, and on all threads. Minimum over many short runs, so that other work on the machine
+//! matters little. `cargo run --release -p splashdown-math --example svd_speed`
+
+use splashdown_math::svd::{InstructionSet, signed_svd_batch_with};
+use splashdown_math::{Dim, Matrix, Space, Svd, signed_svd, signed_svd_batch_parallel};
 use std::time::Instant;
+
+const COUNT: usize = 8192;
+
 fn main() {
     let mut state = 1u64;
-    let mut uniform = || {
+    let mut signed = || {
         state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (state >> 11) as f64 / (1u64 << 52) as f64 - 1.0
     };
-    let n = 20000;
-    let near: Vec<Matrix<3>> =
-        (0..n).map(|_| Matrix::identity() + Matrix::from_fn(|_, _| 0.2 * uniform())).collect();
-    let wild: Vec<Matrix<3>> = (0..n).map(|_| Matrix::from_fn(|_, _| uniform())).collect();
-    let flat: Vec<Matrix<2>> = (0..n).map(|_| Matrix::from_fn(|_, _| uniform())).collect();
-    let mut out = vec![Svd::<3>::zero(); n];
-    let mut out2 = vec![Svd::<2>::zero(); n];
-    let time = |name: &str, work: &mut dyn FnMut()| {
-        let mut best = f64::INFINITY;
-        for _ in 0..30 {
+    let mut near = || Matrix::<3>::identity() + Matrix::from_fn(|_, _| 0.2 * signed());
+    report("3x3 near the identity", &(0..COUNT).map(|_| near()).collect::<Vec<_>>());
+    let mut random = || Matrix::<3>::from_fn(|_, _| signed());
+    report("3x3 random", &(0..COUNT).map(|_| random()).collect::<Vec<_>>());
+    let mut plane = || Matrix::<2>::from_fn(|_, _| signed());
+    report("2x2 random", &(0..COUNT).map(|_| plane()).collect::<Vec<_>>());
+}
+
+fn report<const D: usize>(name: &str, f: &[Matrix<D>])
+where
+    Dim<D>: Space<D>,
+{
+    let mut out = vec![Svd::zero(); f.len()];
+    let mut time = |how: &str, work: &dyn Fn(&mut [Svd<D>])| {
+        let best = (0..300).fold(f64::INFINITY, |best, _| {
             let start = Instant::now();
-            work();
-            best = best.min(start.elapsed().as_secs_f64());
-        }
-        println!("{name:32} {:8.2} M/s", n as f64 / best * 1e-6);
-    };
-    for (name, f) in [("near identity", &near), ("random", &wild)] {
-        time(&format!("{name} scalar"), &mut || {
-            for (o, f) in out.iter_mut().zip(f) {
-                *o = signed_svd(f)
-            }
+            work(&mut out);
+            best.min(start.elapsed().as_secs_f64())
         });
-        for set in [InstructionSet::Portable, InstructionSet::Avx2, InstructionSet::Avx512] {
-            time(&format!("{name} {set:?}"), &mut || signed_svd_batch_with(set, f, &mut out));
+        println!("{name:24}{how:12}{:8.2} million/s", f.len() as f64 / best * 1e-6);
+    };
+    time("single", &|out| out.iter_mut().zip(f).for_each(|(out, f)| *out = signed_svd(f)));
+    for set in [InstructionSet::Portable, InstructionSet::Avx2, InstructionSet::Avx512] {
+        if set.is_available() {
+            time(&format!("{set:?}"), &|out| signed_svd_batch_with(set, f, out));
         }
-        time(&format!("{name} parallel"), &mut || signed_svd_batch_parallel(f, &mut out));
     }
-    time("2x2 scalar", &mut || {
-        for (o, f) in out2.iter_mut().zip(&flat) {
-            *o = signed_svd(f)
-        }
-    });
-    time("2x2 lanes", &mut || signed_svd_batch(&flat, &mut out2));
+    time("all threads", &|out| signed_svd_batch_parallel(f, out));
 }

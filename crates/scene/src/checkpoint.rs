@@ -107,10 +107,9 @@ pub fn list(folder: &Path) -> Result<Vec<(u64, PathBuf)>, StorageError> {
     };
     for entry in entries {
         let path = entry.map_err(StorageError::doing("read", folder))?.path();
-        let step = path
-            .file_name()
-            .and_then(|name| name.to_str())
-            .and_then(|name| name.strip_prefix("checkpoint-")?.strip_suffix(EXTENSION)?.strip_suffix('.')?.parse().ok());
+        let step = path.file_name().and_then(|name| name.to_str()).and_then(|name| {
+            name.strip_prefix("checkpoint-")?.strip_suffix(EXTENSION)?.strip_suffix('.')?.parse().ok()
+        });
         found.extend(step.map(|step| (step, path)));
     }
     found.sort_by(|a, b| b.0.cmp(&a.0));

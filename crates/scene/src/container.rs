@@ -149,7 +149,10 @@ pub(crate) fn unpack(block: &[u8], crc32: u32, size: u64, what: &str) -> Result<
         .and_then(|decoder| decoder.take(size + 1).read_to_end(&mut raw))
         .map_err(|error| ContainerError::invalid(what, error))?;
     if raw.len() as u64 != size {
-        return Err(ContainerError::invalid(what, format!("it does not hold the {size} bytes that are announced")));
+        return Err(ContainerError::invalid(
+            what,
+            format!("it does not hold the {size} bytes that are announced"),
+        ));
     }
     Ok(raw)
 }

@@ -16,27 +16,37 @@
 //! assert_eq!(errors.problems()[1].hint.as_deref(), Some("did you mean `step`?"));
 //! ```
 
+mod build;
 mod check;
+pub mod checkpoint;
+pub mod container;
 mod description;
+pub mod export;
 mod expression;
+pub mod frame;
 pub mod limits;
 mod load;
+pub mod log;
 mod overrides;
 mod problem;
+pub mod recorder;
+mod reference;
+pub mod run;
+pub mod run_folder;
 mod schema;
 mod shipped;
+
 mod source;
+pub mod storage;
 mod suggest;
 mod tree;
 mod write;
 
+pub use build::{AnyWorld, BuildError, RigidCopy, build};
 pub use description::*;
 pub use load::{Loaded, load};
 pub use problem::{MAX_PROBLEMS, Problem, ProblemKind, SceneErrors};
+pub use reference::reference_text;
 pub use schema::{json_schema, json_schema_text};
 pub use shipped::{ShippedScene, find, shipped};
 pub use source::{MAX_FILE_BYTES, Origin, Place, SourceText, Sources};
-//! Under construction in this commit series.
-
-pub mod frame;
-pub mod storage;

@@ -1,5 +1,7 @@
 //! How large a scene may be, and estimates of what it needs.
 
+use crate::description::{Deformable, Rigid, Scene};
+
 /// Most memory a scene may need by the estimate of [`Size::memory_bytes`].
 pub const MAX_MEMORY_BYTES: u128 = 16 << 30;
 /// Most frames of a run.
@@ -8,9 +10,9 @@ pub const MAX_FRAMES: f64 = 1e6;
 pub const MAX_STEPS: f64 = 1e9;
 
 /// Memory of one rigid body with its name, inertia, state, scratch vectors and checkpoint copy (bytes).
-pub(crate) const BYTES_PER_RIGID_BODY: u128 = 1024;
+const BYTES_PER_RIGID_BODY: u128 = 1024;
 /// Memory of one particle of a chain with its spring, state, solver vectors and checkpoint copy (bytes).
-pub(crate) const BYTES_PER_PARTICLE: u128 = 768;
+const BYTES_PER_PARTICLE: u128 = 768;
 /// Bytes of one rigid body in a frame, before compression.
 const FRAME_BYTES_PER_RIGID_BODY: u128 = 128;
 /// Bytes of one particle in a frame, before compression.
@@ -26,6 +28,32 @@ pub struct Size {
 }
 
 impl Size {
+    /// Size of a scene.
+    pub fn of(scene: &Scene) -> Self {
+        let rigid = scene.rigid.iter().map(Self::of_rigid);
+        let deformable = scene.deformable.iter().map(Self::of_deformable);
+        rigid.chain(deformable).fold(Self::default(), Self::plus)
+    }
+
+    /// Size of an entry of `[[rigid]]` with its copies.
+    pub fn of_rigid(body: &Rigid) -> Self {
+        let copies = body.repeat.as_ref().map_or(1, |r| r.count.iter().fold(1u128, |n, &c| n.saturating_mul(c.into())));
+        Self { rigid_bodies: copies, particles: 0 }
+    }
+
+    /// Size of a deformable body.
+    pub fn of_deformable(body: &Deformable) -> Self {
+        Self { rigid_bodies: 0, particles: body.geometry.particle_count().into() }
+    }
+
+    /// Both together.
+    pub fn plus(self, other: Self) -> Self {
+        Self {
+            rigid_bodies: self.rigid_bodies.saturating_add(other.rigid_bodies),
+            particles: self.particles.saturating_add(other.particles),
+        }
+    }
+
     /// Estimated memory of a run (bytes).
     pub fn memory_bytes(&self) -> u128 {
         self.rigid_bodies

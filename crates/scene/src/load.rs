@@ -45,6 +45,9 @@ impl Scene {
         let sources = Sources::default();
         check::shape::check(&mut root, &sources, &mut problems);
         check::meaning::check(&root, &mut problems);
+        if problems.is_empty() {
+            problems.extend(check::meaning::world(&root, self));
+        }
         if problems.is_empty() { Ok(()) } else { Err(SceneErrors::new(problems, sources)) }
     }
 }
@@ -112,7 +115,10 @@ fn finish(
     check::meaning::check(&root, &mut loader.problems);
     if loader.problems.is_empty() {
         match serde_json::from_value::<Scene>(root.to_json()) {
-            Ok(scene) => return Ok(Loaded { scene, sources: loader.sources }),
+            Ok(scene) => match check::meaning::world(&root, &scene) {
+                None => return Ok(Loaded { scene, sources: loader.sources }),
+                Some(problem) => loader.problems.push(problem),
+            },
             // The schema comes from the types, so this is a rule of serde that the schema does not express.
             Err(error) => {
                 loader.problems.push(Problem::new(ProblemKind::WrongType, error.to_string()).at(root.origin))

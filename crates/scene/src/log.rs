@@ -4,7 +4,7 @@
 
 use crate::storage::StorageError;
 use serde::{Deserialize, Serialize};
-use splashdown_couple::Diagnostics;
+use splashdown_couple::{Diagnostics, SolveReport};
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -18,29 +18,7 @@ pub struct LogRecord {
     /// Length of the step that led here (s); 0 for the initial state.
     pub dt: f64,
     /// The implicit solves of that step.
-    pub solves: Vec<SolveRecord>,
-}
-
-/// What one implicit solve did.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct SolveRecord {
-    /// Which solve of the step.
-    pub name: String,
-    /// Iterations.
-    pub iterations: usize,
-    /// Residual relative to the right-hand side.
-    pub residual: f64,
-    /// Residual of each block of rows relative to the whole right-hand side.
-    pub blocks: Vec<BlockRecord>,
-}
-
-/// Share of one block of rows in a solve.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct BlockRecord {
-    /// Name of the block.
-    pub name: String,
-    /// Its residual.
-    pub residual: f64,
+    pub solves: Vec<SolveReport>,
 }
 
 impl LogRecord {
@@ -131,7 +109,8 @@ pub struct Drift {
 impl Drift {
     /// From `start` to `end`.
     pub fn between(start: &Diagnostics, end: &Diagnostics) -> Self {
-        let distance = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (b - a).powi(2)).sum::<f64>().sqrt();
+        let distance =
+            |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| (b - a).powi(2)).sum::<f64>().sqrt();
         let scale = [start, end]
             .iter()
             .flat_map(|d| [d.kinetic_energy, d.elastic_energy, d.gravity_energy, d.total_energy])

@@ -101,7 +101,12 @@ impl Recorder {
     }
 
     /// As [`Self::start`] with another bound of the queue (bytes).
-    pub fn with_limit(layout: Layout, log: LogWriter, compression: i32, limit: usize) -> Result<Self, StorageError> {
+    pub fn with_limit(
+        layout: Layout,
+        log: LogWriter,
+        compression: i32,
+        limit: usize,
+    ) -> Result<Self, StorageError> {
         let shared = Arc::new(Shared::default());
         let for_thread = Arc::clone(&shared);
         let path = layout.root().to_owned();
@@ -139,12 +144,14 @@ impl Recorder {
 
     /// Waits until everything queued is on disk.
     pub fn flush(&mut self) -> Result<(), RecordError> {
-        let thread_lives = |thread: &Option<JoinHandle<()>>| thread.as_ref().is_some_and(|t| !t.is_finished());
+        let thread_lives =
+            |thread: &Option<JoinHandle<()>>| thread.as_ref().is_some_and(|t| !t.is_finished());
         let queue = self.shared.lock();
         let thread = &self.thread;
-        drop(self.shared.wait_while(queue, |queue| {
-            (queue.busy || !queue.jobs.is_empty()) && thread_lives(thread)
-        }));
+        drop(
+            self.shared
+                .wait_while(queue, |queue| (queue.busy || !queue.jobs.is_empty()) && thread_lives(thread)),
+        );
         self.check()
     }
 
@@ -159,8 +166,9 @@ impl Recorder {
         let start = Instant::now();
         let limit = self.limit;
         let queue = self.shared.lock();
-        let mut queue =
-            self.shared.wait_while(queue, |queue| queue.bytes > 0 && queue.bytes + bytes > limit && !queue.failed);
+        let mut queue = self
+            .shared
+            .wait_while(queue, |queue| queue.bytes > 0 && queue.bytes + bytes > limit && !queue.failed);
         queue.bytes += bytes;
         queue.jobs.push_back(job);
         drop(queue);
@@ -254,13 +262,20 @@ mod tests {
 
     fn frame(index: u64, numbers: usize) -> Frame {
         let positions = (0..numbers).map(|i| (i as f64).sin()).collect();
-        let parts = vec![Part { name: "p".into(), geometry: Geometry::Points { positions }, attributes: vec![] }];
+        let parts =
+            vec![Part { name: "p".into(), geometry: Geometry::Points { positions }, attributes: vec![] }];
         Frame { dimension: 2, index, step: index, time: 0.0, parts }
     }
 
     fn at(step: u64) -> Checkpoint {
-        let place =
-            Place { program: "".into(), scene: "".into(), step, time: 0.0, next_frame: step + 1, log_bytes: 0 };
+        let place = Place {
+            program: "".into(),
+            scene: "".into(),
+            step,
+            time: 0.0,
+            next_frame: step + 1,
+            log_bytes: 0,
+        };
         Checkpoint { place, state: vec![1, 2, 3] }
     }
 
@@ -311,7 +326,10 @@ mod tests {
             }
             std::thread::sleep(Duration::from_millis(1));
         };
-        assert!(matches!(&error, RecordError::Storage(e) if e.cause.kind() == std::io::ErrorKind::StorageFull), "{error}");
+        assert!(
+            matches!(&error, RecordError::Storage(e) if e.cause.kind() == std::io::ErrorKind::StorageFull),
+            "{error}"
+        );
         drop(recorder);
         let (step, path) = checkpoint::list(&layout.checkpoints()).unwrap().remove(0);
         let last = Checkpoint::read(&path).unwrap();
@@ -321,7 +339,9 @@ mod tests {
         }
         let log = std::fs::read(layout.log()).unwrap();
         assert!(log.len() as u64 >= last.place.log_bytes && log.ends_with(b"\n"));
-        let litter = std::fs::read_dir(layout.frames()).unwrap().filter(|e| storage::is_temporary(&e.as_ref().unwrap().path()));
+        let litter = std::fs::read_dir(layout.frames())
+            .unwrap()
+            .filter(|e| storage::is_temporary(&e.as_ref().unwrap().path()));
         assert_eq!(litter.count(), 0);
     }
 }

@@ -2,11 +2,13 @@
 
 use crate::checkpoint::{Checkpoint, Place};
 use crate::frame::Frame;
-use crate::log::{self, Drift, LogRecord, LogWriter, SolveRecord};
+use crate::log::{self, Drift, LogRecord, LogWriter};
 use crate::recorder::{RecordError, Recorder};
-use crate::run_folder::{Machine, PROGRAM_VERSION, RunFolder, RunFolderError, RunInfo, Session, Status, utc_now};
+use crate::run_folder::{
+    Machine, PROGRAM_VERSION, RunFolder, RunFolderError, RunInfo, Session, Status, utc_now,
+};
 use crate::storage::{self, StorageError};
-use splashdown_couple::Diagnostics;
+use splashdown_couple::{Diagnostics, SolveReport};
 use std::path::Path;
 use std::time::Instant;
 
@@ -36,7 +38,7 @@ pub struct Advance {
     /// Did it end on the frame?
     pub arrived: bool,
     /// Its implicit solves.
-    pub solves: Vec<SolveRecord>,
+    pub solves: Vec<SolveReport>,
 }
 
 /// Why a simulation cannot go on: which body or block, and what is wrong with it.
@@ -102,7 +104,9 @@ pub enum RunError {
     #[error(transparent)]
     Folder(#[from] RunFolderError),
     /// The scene is not the one that the folder was made with.
-    #[error("the run in {folder} was made with another scene; only time.end and output may differ when resuming")]
+    #[error(
+        "the run in {folder} was made with another scene; only time.end and output may differ when resuming"
+    )]
     SceneDiffers {
         /// The folder.
         folder: String,
@@ -201,7 +205,10 @@ impl<'a> Run<'a> {
         let (checkpoint, passed_over) = folder.newest_checkpoint(|checkpoint| {
             let place = &checkpoint.place;
             if place.program != PROGRAM_VERSION {
-                return Err(format!("it was written by version {} and this is {PROGRAM_VERSION}", place.program));
+                return Err(format!(
+                    "it was written by version {} and this is {PROGRAM_VERSION}",
+                    place.program
+                ));
             }
             if place.scene != plan.fingerprint {
                 return Err("it belongs to another scene".into());
@@ -218,7 +225,8 @@ impl<'a> Run<'a> {
         let first = log::first(&layout.log()).map(|record| record.diagnostics);
         let recorder = Recorder::start(layout.clone(), log, plan.compression)?;
         let next_frame = place.next_frame;
-        let run = Self { folder, info, plan, simulation, recorder, next_frame, first, started: Instant::now() };
+        let run =
+            Self { folder, info, plan, simulation, recorder, next_frame, first, started: Instant::now() };
         Ok((run, passed_over))
     }
 
@@ -338,7 +346,14 @@ impl RunInfo {
         self.message = None;
         self.machine = Machine::here();
         let started = utc_now();
-        self.sessions.push(Session { started, ended: None, threads, from_step, seconds: 0.0, stalled_seconds: 0.0 });
+        self.sessions.push(Session {
+            started,
+            ended: None,
+            threads,
+            from_step,
+            seconds: 0.0,
+            stalled_seconds: 0.0,
+        });
     }
 }
 

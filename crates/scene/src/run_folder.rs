@@ -215,9 +215,9 @@ impl RunInfo {
         if !path.is_file() {
             return Err(RunFolderError::NotARun { path: layout.root().to_owned() });
         }
-        let invalid =
-            |problem: String| RunFolderError::Info { path: path.clone(), problem };
-        let info: Self = serde_json::from_slice(&storage::read(&path)?).map_err(|error| invalid(error.to_string()))?;
+        let invalid = |problem: String| RunFolderError::Info { path: path.clone(), problem };
+        let info: Self =
+            serde_json::from_slice(&storage::read(&path)?).map_err(|error| invalid(error.to_string()))?;
         if info.program != PROGRAM {
             return Err(invalid(format!("it was written by \"{}\"", info.program)));
         }
@@ -365,7 +365,10 @@ impl RunFolder {
         for (_, path) in checkpoint::list(&self.layout.checkpoints())? {
             let usable = Checkpoint::read(&path).map_err(|error| error.to_string()).and_then(|checkpoint| {
                 if checkpoint.place.log_bytes > log_bytes {
-                    return Err(format!("the log has only {log_bytes} bytes of the {} it counts on", checkpoint.place.log_bytes));
+                    return Err(format!(
+                        "the log has only {log_bytes} bytes of the {} it counts on",
+                        checkpoint.place.log_bytes
+                    ));
                 }
                 fits(&checkpoint).map(|()| checkpoint)
             });
@@ -463,9 +466,8 @@ fn remove(path: &Path) -> Result<(), StorageError> {
 
 /// The time of day in UTC, `2026-01-31T12:34:56Z`.
 pub fn utc_now() -> String {
-    let seconds = std::time::SystemTime::now()
-        .duration_since(std::time::UNIX_EPOCH)
-        .map_or(0, |since| since.as_secs());
+    let seconds =
+        std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).map_or(0, |since| since.as_secs());
     utc(seconds)
 }
 
@@ -514,7 +516,10 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         fs::write(folder.path().join("thesis.tex"), "years of work").unwrap();
         for overwrite in [false, true] {
-            assert!(matches!(RunFolder::create(folder.path(), overwrite, &info()), Err(RunFolderError::NotOurs { .. })));
+            assert!(matches!(
+                RunFolder::create(folder.path(), overwrite, &info()),
+                Err(RunFolderError::NotOurs { .. })
+            ));
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
         assert!(matches!(

@@ -11,6 +11,14 @@ impl Scene {
         tidy(&mut document);
         document.to_string()
     }
+
+    /// [`Self::to_toml`] without what the motion does not depend on (title, summary, end, output): two scenes with the same text here
+    /// go through the same states, so a run of one can be resumed with the other.
+    pub fn motion_toml(&self) -> String {
+        let mut scene = Self { output: Default::default(), variables: Default::default(), ..self.clone() }.title("").summary("");
+        scene.time.end = 0.0;
+        scene.to_toml()
+    }
 }
 
 /// Settings as `[tables]`, bodies as `[[lists]]`, everything below on one line.

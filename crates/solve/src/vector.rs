@@ -91,8 +91,8 @@ pub fn max_norm(x: &[f64]) -> f64 {
 
 /// Are all entries finite?
 pub fn all_finite(x: &[f64]) -> bool {
-    // A sum of x - x is zero unless some entry is NaN or infinite; it vectorises, `all(is_finite)` does not.
-    reduce(x.len(), |first, last| x[first..last].iter().map(|value| value - value).sum()) == 0.0
+    // A sum of 0 x is zero unless some entry is NaN or infinite; it vectorises, `all(is_finite)` does not.
+    reduce(x.len(), |first, last| x[first..last].iter().map(|value| 0.0 * value).sum()) == 0.0
 }
 
 /// Calls `each(first, chunk of y)` on chunks of [`LEAF`] entries, in parallel when `y` is long.

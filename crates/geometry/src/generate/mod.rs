@@ -1,7 +1,8 @@
 //! Meshes made from numbers: boxes, beams, balls, tori, cylinders, cones, sheets and strings, and simplices that fill any closed shape.
 //!
 //! The structured generators reproduce their shape's topology exactly and let the caller choose the resolution by counts. For everything else
-//! [`fill()`] cuts a lattice of simplices at the zero set of a signed distance, with bounded dihedral angles. Every element comes out
+//! [`fill()`] cuts a lattice of simplices at the zero set of a signed distance, with bounded dihedral angles; [`fill_surface`] does
+//! it for a closed surface mesh. Every element comes out
 //! with positive orientation (see the aliases in [`crate::mesh`]), in an order that depends on the arguments only.
 //!
 //! ```
@@ -18,7 +19,7 @@ mod curves;
 pub mod fill;
 mod kuhn;
 mod polygon;
-pub mod quality;
+mod quality;
 mod revolve;
 mod round;
 mod sheet;
@@ -26,9 +27,10 @@ mod sweep;
 
 pub use boxes::{CubeSplit, beam_hexahedra, beam_tetrahedra, box_hexahedra, box_surface, box_tetrahedra};
 pub use curves::{chain, loop_segments};
-pub use fill::{FillError, FillOptions, Filled, fill};
+pub use fill::{FillError, FillOptions, Filled, fill, fill_surface};
 pub use kuhn::{Subdivision, subdivide};
 pub use polygon::{PolygonError, polygon_triangles};
+pub use quality::SimplexQuality;
 pub use revolve::{capsule_surface, cone_surface, cylinder_surface, revolve, torus_surface, uv_sphere};
 pub use round::{ball_tetrahedra, cone_tetrahedra, disc_triangles, icosphere};
 pub use sheet::{Diagonals, rectangle_triangles, sheet};
@@ -63,9 +65,9 @@ pub enum GenerateError {
         /// The smallest allowed value.
         least: usize,
     },
-    /// The mesh would have more points than 32-bit indices can name.
+    /// The mesh would not fit into memory.
     #[error(
-        "the mesh would have about {points:.3e} points; at most {limit} can be indexed, so ask for fewer cells"
+        "the mesh would have about {points:.3e} points, but at most {limit} are made; ask for fewer cells"
     )]
     TooMany {
         /// Points that were asked for.
@@ -99,9 +101,9 @@ fn finite<const D: usize>(what: &'static str, v: &splashdown_math::Vector<D>) ->
     }
 }
 
-/// Refuses a mesh whose points could not be indexed by `u32`, before anything is allocated.
+/// Refuses a mesh that would exhaust the memory of a workstation, before anything is allocated.
 fn countable(points: f64) -> Result<(), GenerateError> {
-    const LIMIT: u32 = u32::MAX - 1;
+    const LIMIT: u32 = 100_000_000;
     if points <= f64::from(LIMIT) { Ok(()) } else { Err(GenerateError::TooMany { points, limit: LIMIT }) }
 }
 

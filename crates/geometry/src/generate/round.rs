@@ -42,7 +42,7 @@ pub fn icosphere(centre: Vector<3>, radius: f64, pieces: usize) -> Result<Triang
 /// Solid ball of `rings` concentric layers around a point in the middle: the icosahedron joined to its centre, subdivided, each layer
 /// pushed to its sphere; `20 rings^3` tetrahedra with edges of about `radius / rings`.
 ///
-/// Measured for 1 to 16 rings: dihedral angles between 41 and 117 degrees.
+/// Measured for 1 to 16 rings: dihedral angles between 37.6 and 129.8 degrees, radius ratio at least 0.53.
 pub fn ball_tetrahedra(
     centre: Vector<3>,
     radius: f64,

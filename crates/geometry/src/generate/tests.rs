@@ -1,6 +1,6 @@
-use super::quality::{SimplexQuality, simplex_quality};
+use super::quality::simplex_quality;
 use super::*;
-use crate::mesh::{HexahedronMesh, Mesh, TetrahedronMesh, TriangleMesh};
+use crate::mesh::{Corners, Element, HexahedronMesh, Mesh, TetrahedronMesh, TriangleMesh};
 use splashdown_math::Vector;
 use std::collections::{HashMap, HashSet};
 use std::f64::consts::{PI, TAU};
@@ -44,7 +44,10 @@ fn euler<const D: usize, const N: usize>(mesh: &Mesh<D, N>) -> i64 {
 }
 
 /// Checks what every solid must be: conforming, positively oriented, of the given Euler characteristic; returns its quality.
-fn solid<const D: usize, const N: usize>(mesh: &Mesh<D, N>, characteristic: i64) -> SimplexQuality {
+fn solid<const D: usize, const N: usize>(mesh: &Mesh<D, N>, characteristic: i64) -> SimplexQuality
+where
+    Corners<N>: Element<N>,
+{
     boundary(mesh);
     assert_eq!(euler(mesh), characteristic);
     let quality = simplex_quality(mesh);
@@ -161,11 +164,13 @@ fn balls_are_round_and_well_shaped() {
         assert_eq!(mesh.elements.len(), 20 * rings.pow(3));
         assert_eq!(boundary(&mesh).len(), 20 * rings.pow(2));
         let quality = solid(&mesh, 1);
-        println!("ball {rings}: {quality:?}");
         assert!(quality.min_angle > 35.0 && quality.max_angle < 135.0, "{quality:?}");
         (quality.volume - exact).abs()
     };
     second_order([error(6), error(12)]);
+    for rings in [1, 2, 3, 16] {
+        error(rings);
+    }
 }
 
 #[test]

@@ -8,7 +8,14 @@ use super::scalar::{ByteOrder, Scalar};
 pub struct Cursor<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Line of the next byte.
     line: usize,
+    /// Line on which the last word or line began.
+    shown: usize,
+    /// Byte at which the last word or line began.
+    start: usize,
+    /// Set once binary data begin: lines mean nothing from then on, and errors name the byte.
+    pub binary: bool,
     /// Byte order of binary numbers.
     pub order: ByteOrder,
 }
@@ -24,16 +31,16 @@ pub fn quote(bytes: &[u8]) -> String {
 
 impl<'a> Cursor<'a> {
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, at: 0, line: 1, order: ByteOrder::Little }
+        Self { bytes, at: 0, line: 1, shown: 1, start: 0, binary: false, order: ByteOrder::Little }
     }
 
     pub fn remaining(&self) -> usize {
         self.bytes.len() - self.at
     }
 
-    /// The line of the last word or line that was read.
+    /// Where the last word or line that was read began.
     pub fn here(&self) -> Location {
-        Location::Line(self.line)
+        if self.binary { Location::Byte(self.start) } else { Location::Line(self.shown) }
     }
 
     pub fn byte(&self) -> Location {
@@ -54,6 +61,7 @@ impl<'a> Cursor<'a> {
             self.line += usize::from(c == b'\n');
             self.at += 1;
         }
+        (self.shown, self.start) = (self.line, self.at);
         let rest = &self.bytes[self.at..];
         let length = rest.iter().position(u8::is_ascii_whitespace).unwrap_or(rest.len());
         self.at += length;
@@ -80,6 +88,7 @@ impl<'a> Cursor<'a> {
 
     /// Rest of the current line without its end.
     pub fn rest_of_line(&mut self) -> &'a [u8] {
+        (self.shown, self.start) = (self.line, self.at);
         let rest = &self.bytes[self.at..];
         let length = rest.iter().position(|c| *c == b'\n').unwrap_or(rest.len());
         self.at += length;
@@ -99,17 +108,18 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Whole next line without its end; `None` at the end of the file. Call at the start of a line.
+    /// Rest of the current line without its end, moving past it; `None` at the end of the file.
     #[inline]
     pub fn line(&mut self) -> Option<&'a [u8]> {
-        if self.at > 0 && self.bytes.get(self.at - 1) == Some(&b'\n') && self.at < self.bytes.len() {
-            self.line += 1;
-        }
         if self.at >= self.bytes.len() {
             return None;
         }
+        (self.shown, self.start) = (self.line, self.at);
         let rest = &self.bytes[self.at..];
         let length = rest.iter().position(|c| *c == b'\n').unwrap_or(rest.len());
+        if length < rest.len() {
+            self.line += 1;
+        }
         self.at += (length + 1).min(rest.len());
         Some(rest[..length].trim_ascii_end())
     }

@@ -113,7 +113,8 @@ pub fn parse(bytes: &[u8]) -> Result<AnyMesh, SyntaxError> {
             }
             other if PASSED_OVER.iter().any(|known| known.as_bytes() == other) => {}
             other => {
-                return cursor.error(quote(other), "an OBJ statement such as v, f, l, vn, vt, g, o or usemtl");
+                return cursor
+                    .error(quote(other), "an OBJ statement such as v, f, l, vn, vt, g, o or usemtl");
             }
         }
     }

@@ -118,6 +118,7 @@ fn parse_header(cursor: &mut Cursor) -> Result<Header, SyntaxError> {
             }
             b"end_header" => {
                 cursor.end_line("the end of the line")?;
+                cursor.binary = !text;
                 return Ok(Header { text, elements });
             }
             other => {
@@ -236,12 +237,13 @@ fn read_elements(
                     }
                 }
                 (Property::List { count, item }, meaning) => {
-                    let at = if text { cursor.here() } else { cursor.byte() };
+                    let byte = cursor.byte();
                     let length = if text {
                         cursor.integer("the length of a list")?
                     } else {
                         cursor.binary_integer(count, "the length of a list")?
                     };
+                    let at = if text { cursor.here() } else { byte };
                     let least = if text { 1 } else { item.size() };
                     let length = cursor.check_count(length, "the length of a list", least, at)?;
                     if meaning == Meaning::Corners {

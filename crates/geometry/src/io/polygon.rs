@@ -2,8 +2,8 @@
 
 use splashdown_math::Vector;
 
-/// Corners beyond which only convex polygons are split, since finding ears takes quadratic time.
-pub const MAX_CORNERS: usize = 2000;
+/// Corners beyond which only convex polygons are split, since finding ears takes up to cubic time.
+pub const MAX_CORNERS: usize = 512;
 
 /// Splits a polygon into triangles of the same orientation. Convex ones become a fan from their first corner; others lose one ear after the other,
 /// seen along their mean normal. Returns `false` when it has too many corners for that.

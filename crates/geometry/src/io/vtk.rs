@@ -43,6 +43,7 @@ impl<'a> Reader<'a> {
         let at = self.cursor.here();
         if !self.text {
             self.cursor.end_line("the end of the line before binary data")?;
+            self.cursor.binary = true;
         }
         let least = if self.text { 2 } else { kind.size() };
         // A text file may end right after the last digit.
@@ -163,7 +164,7 @@ impl<'a> Reader<'a> {
 
     /// Metadata end with an empty line.
     fn skip_metadata(&mut self) {
-        self.cursor.rest_of_line();
+        self.cursor.line();
         while self.cursor.line().is_some_and(|line| !line.trim_ascii().is_empty()) {}
     }
 }
@@ -350,17 +351,15 @@ fn add_cells(
     Ok(())
 }
 
-/// Writes version 4.2: `POLYDATA` for surfaces and curves, `UNSTRUCTURED_GRID` when there are solids.
+/// Writes version 4.2, always as an `UNSTRUCTURED_GRID`: it holds every kind of element, and more readers know it than `POLYDATA`.
 pub fn write(mesh: &AnyMesh, encoding: Encoding, out: &mut impl Write) -> io::Result<()> {
-    let solids = !mesh.tetrahedra.is_empty() || !mesh.hexahedra.is_empty();
     let form = match encoding {
         Encoding::Text => "ASCII",
         Encoding::Binary => "BINARY",
     };
-    let dataset = if solids { "UNSTRUCTURED_GRID" } else { "POLYDATA" };
     write!(
         out,
-        "# vtk DataFile Version 4.2\nwritten by splashdown\n{form}\nDATASET {dataset}\nPOINTS {} double\n",
+        "# vtk DataFile Version 4.2\nwritten by splashdown\n{form}\nDATASET UNSTRUCTURED_GRID\nPOINTS {} double\n",
         mesh.points.len()
     )?;
     for x in &mesh.points {
@@ -373,23 +372,8 @@ pub fn write(mesh: &AnyMesh, encoding: Encoding, out: &mut impl Write) -> io::Re
             }
         }
     }
-    if encoding == Encoding::Binary {
-        writeln!(out)?;
-    }
+    end_block(encoding, out)?;
     let hexahedra: Vec<[u32; 8]> = mesh.hexahedra.iter().map(hexahedron_to_rings).collect();
-    if !solids {
-        if !mesh.segments.is_empty() {
-            writeln!(out, "LINES {} {}", mesh.segments.len(), 3 * mesh.segments.len())?;
-            write_cells(&mesh.segments, encoding, out)?;
-            end_block(encoding, out)?;
-        }
-        if !mesh.triangles.is_empty() {
-            writeln!(out, "POLYGONS {} {}", mesh.triangles.len(), 4 * mesh.triangles.len())?;
-            write_cells(&mesh.triangles, encoding, out)?;
-            end_block(encoding, out)?;
-        }
-        return Ok(());
-    }
     let size =
         3 * mesh.segments.len() + 4 * mesh.triangles.len() + 5 * mesh.tetrahedra.len() + 9 * hexahedra.len();
     writeln!(out, "CELLS {} {size}", mesh.element_count())?;

@@ -41,8 +41,8 @@ impl<const D: usize> CellBounds<D> {
     pub(super) fn at(&self, local: &Vector<D>) -> Option<[f64; 2]> {
         let (mut cell, mut stride) = (0, 1);
         for a in 0..D {
-            // NaN fails the comparison too.
-            if !(local[a] >= 0.0 && local[a] < self.counts[a] as f64) {
+            // NaN is in no range.
+            if !(0.0..self.counts[a] as f64).contains(&local[a]) {
                 return None;
             }
             cell += local[a] as usize * stride;

@@ -26,7 +26,8 @@ pub enum MarchingOrder {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum InterfaceDistance {
-    /// Distance to the plane through the linear zero crossings on the axes: O(h^2), robust, also with blocked links.
+    /// Distance to the plane through the linear zero crossings on the axes: robust, also with blocked links, but O(h) where the surface is
+    /// oblique and crosses one axis only, so the whole is first order (spec fluid-base 3.9 a).
     Linear,
     /// Closest point on the zero set of the cubic interpolant, for two layers of samples; moves the zero set by O(h^4) only. Falls back to
     /// the linear rule where Newton's method does not converge (kinks, features below the spacing).
@@ -133,8 +134,7 @@ fn march<const D: usize>(
     options: &FastMarching,
     open: &(impl Fn(Index<D>, usize) -> bool + Send + Sync),
 ) -> Result<Marched, LevelSetError> {
-    // NaN bands compare false.
-    if !(options.band > 0.0) {
+    if options.band.is_nan() || options.band <= 0.0 {
         return Err(LevelSetError::Band(options.band));
     }
     // Two layers around the samples spare all range checks.
@@ -342,8 +342,8 @@ fn solve_quadratic<const D: usize>(upwind: &[Upwind; D], second: bool) -> Option
         let discriminant = b * b - a * c;
         let next = base + (b + discriminant.sqrt()) / a;
         // The front only moves outwards. Second-order differences may fail to (at kinks); first-order ones only by rounding, where this
-        // axis changes nothing. NaN, from a negative discriminant, compares false.
-        if !(next >= axis.first) {
+        // axis changes nothing. NaN comes from a negative discriminant.
+        if next.is_nan() || next < axis.first {
             if second {
                 return None;
             }

@@ -122,7 +122,7 @@ fn closest_point<const D: usize>(phi: &Field<D>, start: &Vector<D>, spacing: f64
         x += step;
         // The foot of the second layer lies within 2 spacings on some axis of the sample; more is a different part of the surface.
         let distance = (x - start).norm();
-        if !(distance < 3.0 * spacing * (D as f64).sqrt()) {
+        if distance.is_nan() || distance > 3.0 * spacing * (D as f64).sqrt() {
             return None;
         }
         if step.norm() < TOLERANCE * spacing {

@@ -6,6 +6,7 @@
 
 mod cell_bounds;
 mod fast_marching;
+mod from_mesh;
 mod integrate;
 mod interface;
 #[cfg(test)]
@@ -16,7 +17,10 @@ pub use fast_marching::{
     redistance, redistance_linked,
 };
 
+pub use from_mesh::{Surface, SurfaceDistance};
+
 use crate::grid::{Field, Grid, GridError, Index, Interpolation, Location, Reach};
+use crate::mesh::MeshError;
 use crate::shapes::Shape;
 use cell_bounds::CellBounds;
 use serde::{Deserialize, Serialize};
@@ -45,9 +49,25 @@ pub enum LevelSetError {
     /// Values on faces cannot be a level set.
     #[error("a level set is sampled at cells or nodes, not at faces")]
     Faces,
+    /// The mesh is not what its use asks for.
+    #[error("no signed distance from this mesh: {0}{hint}", hint = hint(.0))]
+    Mesh(#[from] MeshError),
+    /// The half thickness of a shell is not positive.
+    #[error("the half thickness of a shell is {0} m; it must be a positive finite number")]
+    Thickness(f64),
     /// The grid was refused.
     #[error(transparent)]
     Grid(#[from] GridError),
+}
+
+/// What to do about a mesh that encloses nothing.
+fn hint(error: &MeshError) -> &'static str {
+    match error {
+        MeshError::Leaky { .. } | MeshError::NonManifold { .. } => {
+            " (close or repair it, or take it as a thin shell, or as a surface with holes whose inside is decided by its winding number)"
+        }
+        _ => "",
+    }
 }
 
 /// `phi` sampled on a grid, negative inside.

@@ -1,9 +1,11 @@
 //! Questions to a mesh: closest point, ray casts, inside or outside.
 
 mod closest;
+mod ray;
 mod winding;
 
 pub use closest::{MeshTree, SurfacePoint};
+pub use ray::{Ray, RayHit};
 pub use winding::{WindingTree, winding_number};
 
 #[cfg(test)]

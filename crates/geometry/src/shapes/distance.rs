@@ -17,7 +17,7 @@ where
             Self::Ellipsoid { radii } => ellipsoid::evaluate(point, radii),
             Self::Capsule { radius, half_length } => {
                 let mut from_axis = *point;
-                from_axis[1] -= point[1].clamp(-half_length, *half_length);
+                from_axis[D - 1] -= point[D - 1].clamp(-half_length, *half_length);
                 ball(&from_axis, *radius)
             }
             Self::Cylinder { radius, half_length } => {
@@ -116,19 +116,19 @@ fn corner(u: f64, v: f64) -> (f64, [f64; 2]) {
     if u >= v { (u, [1.0, 0.0]) } else { (v, [0.0, 1.0]) }
 }
 
-/// The solid of revolution about the y axis whose half plane section at (distance from the axis >= 0, y) has this distance.
+/// The solid of revolution about the last axis whose half plane section at (distance from the axis >= 0, height) has this distance.
 fn revolved<const D: usize>(
     point: &Vector<D>,
     section: impl Fn(Vector<2>) -> Evaluation<2>,
 ) -> Evaluation<D> {
     let mut across = *point;
-    across[1] = 0.0;
+    across[D - 1] = 0.0;
     let radius = across.norm();
-    let (distance, normal) = section(Vector::<2>::new(radius, point[1]));
+    let (distance, normal) = section(Vector::<2>::new(radius, point[D - 1]));
     let outward =
         if radius > 0.0 { across / radius } else { Vector::from_fn(|a, _| if a == 0 { 1.0 } else { 0.0 }) };
     let mut direction = outward * normal.x;
-    direction[1] = normal.y;
+    direction[D - 1] = normal.y;
     (distance, direction)
 }
 

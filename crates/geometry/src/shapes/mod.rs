@@ -4,8 +4,8 @@
 //! placement, uniform scaling and rounding of convex shapes; a union is exact outside, an intersection or difference inside, and elsewhere
 //! they are bounds of the right sign (the distance to the surface is at least the absolute value). A smooth union is a bound too.
 //!
-//! The axis of capsules, cylinders, cones and tori is y (axis 1), in 2D and 3D alike: in 2D these are the sections through the axis
-//! (a cylinder is a rectangle, a torus two discs), so that one description serves both.
+//! The axis of capsules, cylinders, cones and tori is the last one, z in 3D (as for the meshes of [`generate`](crate::generate)) and y in 2D,
+//! where these are the sections through the axis (a cylinder is a rectangle, a torus two discs), so that one description serves both.
 //!
 //! ```
 //! use splashdown_geometry::shapes::Shape;
@@ -237,9 +237,9 @@ where
 
     fn bounds(&self) -> Aabb<D> {
         let around = |half: Vector<D>| Aabb { min: -half, max: half };
-        // Extent `across` normal to the y axis and `along` it.
+        // Extent `across` normal to the last axis and `along` it.
         let revolved =
-            |across: f64, along: f64| around(Vector::from_fn(|a, _| if a == 1 { along } else { across }));
+            |across: f64, along: f64| around(Vector::from_fn(|a, _| if a == D - 1 { along } else { across }));
         match self {
             Self::Ball { radius } => around(Vector::repeat(*radius)),
             Self::Cuboid { half } => around(*half),
@@ -336,12 +336,12 @@ where
         Self::checked(Node::Ellipsoid { radii })
     }
 
-    /// All points within `radius` of the segment from `-half_length` to `half_length` on the y axis (m).
+    /// All points within `radius` of the segment from `-half_length` to `half_length` on the last axis (m).
     pub fn capsule(radius: f64, half_length: f64) -> Result<Self, ShapeError> {
         Self::checked(Node::Capsule { radius, half_length })
     }
 
-    /// A cylinder about the y axis.
+    /// A cylinder about the last axis.
     pub fn cylinder(radius: f64, half_length: f64) -> Result<Self, ShapeError> {
         Self::checked(Node::Cylinder { radius, half_length })
     }
@@ -356,12 +356,12 @@ where
         Self::cylinder(radius - rounding, half_length - rounding)?.grown(rounding)
     }
 
-    /// A truncated cone about the y axis: radius `bottom` at `y = -half_length`, `top` (may be 0) at `y = half_length` (m).
+    /// A truncated cone about the last axis: radius `bottom` at the height `-half_length`, `top` (may be 0) at `half_length` (m).
     pub fn cone(bottom: f64, top: f64, half_length: f64) -> Result<Self, ShapeError> {
         Self::checked(Node::Cone { bottom, top, half_length })
     }
 
-    /// A torus about the y axis: all points within `tube` of the circle of radius `ring` (m).
+    /// A torus about the last axis: all points within `tube` of the circle of radius `ring` (m).
     pub fn torus(ring: f64, tube: f64) -> Result<Self, ShapeError> {
         Self::checked(Node::Torus { ring, tube })
     }

@@ -26,9 +26,9 @@ where
         Self { volume, centre: Vector::zeros(), second: Matrix::from_diagonal(&second) }
     }
 
-    /// Mean square of the y and of another coordinate, for solids of revolution.
+    /// From the mean square of the last coordinate and of another one, for solids of revolution.
     fn revolved(volume: f64, across: f64, along: f64) -> Self {
-        Self::centred(volume, Vector::from_fn(|a, _| volume * if a == 1 { along } else { across }))
+        Self::centred(volume, Vector::from_fn(|a, _| volume * if a == D - 1 { along } else { across }))
     }
 
     /// Entries of the inertia tensor about the centre for a density of 1 (kg m^2 per kg/m^3), row-major: 1 in 2D, 9 in 3D.
@@ -151,7 +151,7 @@ where
     Moments::revolved(volume, (middle * across + ball * square) / volume, along / volume)
 }
 
-/// Truncated cone: cross-sections of radius linear in y.
+/// Truncated cone: cross-sections of radius linear in the height y.
 fn cone<const D: usize>(bottom: f64, top: f64, half: f64) -> Moments<D>
 where
     Dim<D>: Space<D>,
@@ -170,7 +170,7 @@ where
     }
     let centre = first / volume;
     let mut moments = Moments::revolved(volume, across / volume, along / volume - centre * centre);
-    moments.centre[1] = centre;
+    moments.centre[D - 1] = centre;
     moments
 }
 

@@ -137,8 +137,9 @@ impl<const R: usize, const C: usize, const L: usize> Block<R, C, L> {
                 | (beta > LONGER * alpha))
                 & (length > ZERO_LENGTH * ZERO_LENGTH);
             moved |= active as u64;
-            let divisor = if active { length } else { 1.0 };
-            let (far, near) = (far / divisor, near / divisor);
+            // An exact right angle stays exact: far times the rounded 1 / far need not be 1.
+            let inverse = 1.0 / if active { length } else { 1.0 };
+            let (far, near) = (if near == 0.0 { 1.0 } else { far * inverse }, near * inverse);
             let ordered = difference >= 0.0;
             let (c, s) = (if ordered { far } else { near }, if ordered { near } else { far });
             let s = if gamma >= 0.0 { s } else { -s };

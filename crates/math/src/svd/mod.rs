@@ -6,11 +6,11 @@
 //!
 //! The method is one-sided Jacobi on the columns of `F` itself, with sorting rotations, after scaling by a power of two. It never forms
 //! `F^T F`, whose squared condition number loses half the digits. Written by hand because the libraries give the unsigned form, and none works on
-//! many small matrices in lanes. One source, [`jacobi`], serves 2x2, 3x3 and 3x2 and any number of lanes, so a matrix gives the same bits
+//! many small matrices in lanes. One source, `jacobi.rs`, serves 2x2, 3x3 and 3x2 and any number of lanes, so a matrix gives the same bits
 //! alone, in a batch, and with any instruction set.
 //!
 //! Accuracy, relative to `sigma_1` and for all scales from subnormal to overflow: reconstruction, orthogonality and singular values within
-//! 1e-14 (tested to 1e-12, seen about 3e-15; see the verification case `foundation/svd-accuracy`).
+//! 1e-14 (tested to 1e-12, seen 4e-15; see the verification case `foundation/svd-accuracy`).
 
 mod batch;
 mod jacobi;

@@ -2,7 +2,7 @@
 //!
 //! Every table that the first pass left readable is read on its own, so that one misspelt field does not hide the mistakes elsewhere.
 
-use crate::description::{Deformable, Geometry, Kind, Rigid, Rotation, Step, Time};
+use crate::description::{Deformable, Geometry, Kind, Rigid, Rotation, Scene, Step, Time};
 use crate::limits::{self, Size};
 use crate::problem::{Problem, ProblemKind};
 use crate::source::Origin;
@@ -32,6 +32,40 @@ pub(crate) fn check(root: &Node, problems: &mut Vec<Problem>) {
     }
     check.names(&rigid);
     check.size(time.as_ref(), &rigid, &deformable);
+}
+
+/// Scenes up to this size are built to be checked (bytes of [`Size::memory_bytes`]); larger ones are checked when they run.
+const MAX_TRIAL_BYTES: u128 = 64 << 20;
+
+/// Last check: the world itself, for scenes that have passed the others. A fixed step must be stable in it.
+pub(crate) fn world(root: &Node, scene: &Scene) -> Option<Problem> {
+    if Size::of(scene).memory_bytes() > MAX_TRIAL_BYTES {
+        return None;
+    }
+    let stable = match crate::build(scene) {
+        Ok(world) => world.stable_step(),
+        Err(error) => {
+            let origin = root.origin;
+            return Some(Problem::new(ProblemKind::OutOfRange, error.to_string()).at(origin));
+        }
+    };
+    let unstable = match &scene.time.step {
+        Some(Step::Adaptive(_)) => return None,
+        _ => scene.time.longest_step() > stable,
+    };
+    unstable.then(|| {
+        let path = [key("time"), key("step")];
+        let step = scene.time.longest_step();
+        Problem::new(
+            ProblemKind::Conflict,
+            format!("steps of {step:.3e} s are too long for the springs of this scene, which need {stable:.3e} s or less"),
+        )
+        .at(root.nearest(&path).origin)
+        .field(path_text(root, &path))
+        .found(format!("{step}"))
+        .allowed(format!("at most {stable:.3e} s, or an adaptive step such as {{ max = {step} }}"))
+        .hint("softer springs, fewer particles or more mass allow longer steps: elastic forces are explicit")
+    })
 }
 
 fn read<T: DeserializeOwned>(node: Option<&Node>) -> Option<T> {
@@ -358,23 +392,22 @@ impl Check<'_> {
     fn size(&mut self, time: Option<&Time>, rigid: &[Option<Rigid>], deformable: &[Option<Deformable>]) {
         let mut total = Size::default();
         let mut largest: (u128, Vec<Segment>) = (0, Vec::new());
+        let mut add = |size: Size, path: Vec<Segment>| {
+            total = total.plus(size);
+            if size.memory_bytes() > largest.0 {
+                largest = (size.memory_bytes(), path);
+            }
+        };
         for (index, body) in rigid.iter().enumerate() {
-            let Some(body) = body else { continue };
-            let copies = body.repeat.as_ref().map_or(1, |r| r.count.iter().map(|&n| u128::from(n)).product());
-            total.rigid_bodies += copies;
-            let bytes = copies * limits::BYTES_PER_RIGID_BODY;
-            if bytes > largest.0 {
-                largest = (bytes, vec![key("rigid"), Segment::Index(index), key("repeat"), key("count")]);
+            if let Some(body) = body {
+                let path = vec![key("rigid"), Segment::Index(index), key("repeat"), key("count")];
+                add(Size::of_rigid(body), path);
             }
         }
         for (index, body) in deformable.iter().enumerate() {
-            let Some(body) = body else { continue };
-            let particles = u128::from(body.geometry.particle_count());
-            total.particles += particles;
-            let bytes = particles * limits::BYTES_PER_PARTICLE;
-            if bytes > largest.0 {
-                let path = ["geometry", "chain", "particles"].map(key);
-                largest = (bytes, [vec![key("deformable"), Segment::Index(index)], path.into()].concat());
+            if let Some(body) = body {
+                let below = ["geometry", "chain", "particles"].map(key);
+                add(Size::of_deformable(body), [vec![key("deformable"), Segment::Index(index)], below.into()].concat());
             }
         }
         if total.memory_bytes() > limits::MAX_MEMORY_BYTES {
@@ -424,7 +457,7 @@ impl Check<'_> {
                 )
                 .found(format!("{steps:.3e} steps"))
                 .allowed(format!("at most {:.0e} steps", limits::MAX_STEPS))
-                .hint("a longer `time.step` is stable here: damping is implicit");
+                .hint("a longer `time.step`, or a shorter run");
             self.problems.push(problem);
         }
     }

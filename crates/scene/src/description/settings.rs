@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use splashdown_couple::{Clock, StepPolicy};
 
 /// Simulated time, frames and the time step.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -26,11 +27,11 @@ pub struct Time {
 pub enum Step {
     /// Fixed time step (s).
     Fixed(#[schemars(extend("exclusiveMinimum" = 0))] f64),
-    /// Time step chosen from the speeds in the scene.
+    /// Time step that follows what is stable.
     Adaptive(AdaptiveStep),
 }
 
-/// Limits of a time step that follows the motion.
+/// Limits of a time step that is as long as the explicit forces allow.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AdaptiveStep {
@@ -41,10 +42,10 @@ pub struct AdaptiveStep {
     #[serde(default = "shortest_step")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub min: f64,
-    /// Largest part of an element or cell that anything may cross in one step (no unit).
-    #[serde(default = "unit")]
-    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1000))]
-    pub cfl: f64,
+    /// Share of the stability limit that is used (no unit).
+    #[serde(default = "half")]
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
+    pub safety: f64,
 }
 
 /// Settings of the one coupled solve that every implicit effect goes through.
@@ -93,8 +94,8 @@ fn thirty() -> f64 {
     30.0
 }
 
-fn unit() -> f64 {
-    1.0
+fn half() -> f64 {
+    0.5
 }
 
 fn shortest_step() -> f64 {
@@ -114,16 +115,22 @@ impl Time {
         1.0 / self.frame_rate
     }
 
-    /// Number of frames after the start frame; the last one falls on [`Self::end`]. A remainder shorter than a millionth of the
-    /// interval is round-off of the product `end * frame_rate`, not another frame.
-    pub fn frame_count(&self) -> u64 {
-        let intervals = self.end * self.frame_rate;
-        (intervals - 1e-6).ceil().max(1.0) as u64
+    /// Number of the last frame, the first one at or after [`Self::end`]; frame 0 is the start. A remainder shorter than a millionth of
+    /// a frame is round-off of the product `end * frame_rate`, not another frame.
+    pub fn last_frame(&self) -> u64 {
+        (self.end * self.frame_rate - 1e-6).ceil().max(1.0) as u64
     }
 
-    /// Time of frame `index` (s); frame 0 is the start.
-    pub fn frame_time(&self, index: u64) -> f64 {
-        if index >= self.frame_count() { self.end } else { index as f64 / self.frame_rate }
+    /// How the time between frames is divided into steps.
+    pub fn clock(&self) -> Clock {
+        let policy = match &self.step {
+            None => StepPolicy::Fixed(self.frame_interval()),
+            Some(Step::Fixed(step)) => StepPolicy::Fixed(*step),
+            Some(Step::Adaptive(AdaptiveStep { max, min, safety })) => {
+                StepPolicy::Adaptive { max: *max, min: *min, safety: *safety }
+            }
+        };
+        Clock { frame_rate: self.frame_rate, policy }
     }
 
     /// Longest step this scene allows (s).
@@ -137,9 +144,9 @@ impl Time {
 }
 
 impl Default for AdaptiveStep {
-    /// At most a hundredth of a second, CFL number 1.
+    /// At most a hundredth of a second, half of what is stable.
     fn default() -> Self {
-        Self { max: 0.01, min: shortest_step(), cfl: unit() }
+        Self { max: 0.01, min: shortest_step(), safety: half() }
     }
 }
 

@@ -109,7 +109,9 @@ pub(super) fn body_velocities(
         };
         let centre = in_space(&bodies.positions[body * dimension..(body + 1) * dimension]);
         let r: [f64; 3] = std::array::from_fn(|k| point[k] - centre[k]);
-        std::array::from_fn(|k| v[k] + omega[(k + 1) % 3] * r[(k + 2) % 3] - omega[(k + 2) % 3] * r[(k + 1) % 3])
+        std::array::from_fn(|k| {
+            v[k] + omega[(k + 1) % 3] * r[(k + 2) % 3] - omega[(k + 2) % 3] * r[(k + 1) % 3]
+        })
     };
     Some(surface.positions.iter().zip(owner).map(at).collect())
 }
@@ -129,7 +131,9 @@ fn faces(element: Element) -> &'static [&'static [usize]] {
 fn boundary(element: Element, elements: &[u32], points: usize) -> (Vec<[u32; 3]>, Vec<u32>) {
     let all = || {
         elements.chunks_exact(element.corners()).flat_map(|corners| {
-            faces(element).iter().map(move |face| face.iter().map(|&local| corners[local]).collect::<Vec<u32>>())
+            faces(element)
+                .iter()
+                .map(move |face| face.iter().map(|&local| corners[local]).collect::<Vec<u32>>())
         })
     };
     let key = |face: &[u32]| {
@@ -165,14 +169,18 @@ mod tests {
 
     fn enclosed_volume(points: &[[f64; 3]], triangles: &[[u32; 3]]) -> f64 {
         let det = |[a, b, c]: [[f64; 3]; 3]| {
-            a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0]) + a[2] * (b[0] * c[1] - b[1] * c[0])
+            a[0] * (b[1] * c[2] - b[2] * c[1]) - a[1] * (b[0] * c[2] - b[2] * c[0])
+                + a[2] * (b[0] * c[1] - b[1] * c[0])
         };
         triangles.iter().map(|t| det(t.map(|i| points[i as usize])) / 6.0).sum()
     }
 
     fn solid(element: Element, positions: Vec<f64>, elements: Vec<u32>) -> Object {
-        let part =
-            Part { name: "s".into(), geometry: Geometry::Mesh { element, positions, elements }, attributes: vec![] };
+        let part = Part {
+            name: "s".into(),
+            geometry: Geometry::Mesh { element, positions, elements },
+            attributes: vec![],
+        };
         draw(&part, 3).unwrap()
     }
 
@@ -184,8 +192,9 @@ mod tests {
         assert_eq!((tets.surface.positions.len(), tets.surface.triangles.len()), (5, 6));
         assert!((enclosed_volume(&tets.surface.positions, &tets.surface.triangles) - 0.5).abs() < 1e-15);
         // Two unit cubes side by side along x, corners in the order 4 i + 2 j + k.
-        let positions =
-            (0..12).flat_map(|n| [f64::from(n / 4), f64::from(n / 2 % 2), f64::from(n % 2)]).collect::<Vec<_>>();
+        let positions = (0..12)
+            .flat_map(|n| [f64::from(n / 4), f64::from(n / 2 % 2), f64::from(n % 2)])
+            .collect::<Vec<_>>();
         let hexes = solid(Element::Hexahedron, positions, (0..8).chain(4..12).collect());
         assert_eq!(hexes.surface.triangles.len(), 20);
         assert!((enclosed_volume(&hexes.surface.positions, &hexes.surface.triangles) - 2.0).abs() < 1e-15);

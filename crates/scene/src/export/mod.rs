@@ -107,7 +107,12 @@ pub fn export_run(
     let frames: Vec<_> = all.into_iter().filter(|(index, _)| range.contains(index)).collect();
     if frames.is_empty() {
         let last = if *range.end() == u64::MAX { String::new() } else { range.end().to_string() };
-        return Err(ExportError::NoFrames { path: layout.root().to_owned(), first: *range.start(), last, have });
+        return Err(ExportError::NoFrames {
+            path: layout.root().to_owned(),
+            first: *range.start(),
+            last,
+            have,
+        });
     }
     let occupied = fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some());
     if occupied && !overwrite {
@@ -115,8 +120,13 @@ pub fn export_run(
     }
     fs::create_dir_all(out).map_err(StorageError::doing("create", out))?;
 
-    let mut exported =
-        Exported { folder: out.to_owned(), collection: None, frames: frames.len(), files: vec![], left_out: vec![] };
+    let mut exported = Exported {
+        folder: out.to_owned(),
+        collection: None,
+        frames: frames.len(),
+        files: vec![],
+        left_out: vec![],
+    };
     let mut collection = vtk::Collection::default();
     for (done, (_, path)) in frames.iter().enumerate() {
         progress(done, frames.len());
@@ -126,7 +136,11 @@ pub fn export_run(
             Format::Ply | Format::Obj => {
                 let drawing = Drawing::of(&frame);
                 let file = out.join(format!("frame-{:06}.{}", frame.index, format.name()));
-                if format == Format::Ply { ply::write(&drawing, &file)? } else { obj::write(&drawing, &file)? }
+                if format == Format::Ply {
+                    ply::write(&drawing, &file)?
+                } else {
+                    obj::write(&drawing, &file)?
+                }
                 exported.files.push(file);
                 for name in drawing.left_out {
                     if !exported.left_out.contains(&name) {
@@ -147,7 +161,9 @@ pub fn export_run(
 
 /// A name as part of a file name: letters, digits, `-` and `_`.
 fn file_stem(name: &str) -> String {
-    let stem: String =
-        name.chars().map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' }).collect();
+    let stem: String = name
+        .chars()
+        .map(|c| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '_' })
+        .collect();
     if stem.is_empty() { "part".into() } else { stem }
 }

@@ -11,7 +11,10 @@ pub fn write(drawing: &Drawing, path: &Path) -> Result<(), StorageError> {
     let faces: usize = objects.iter().map(|object| object.surface.triangles.len()).sum();
     let edges: usize = objects.iter().map(|object| object.surface.lines.len()).sum();
     write_atomically(path, |out| {
-        writeln!(out, "ply\nformat binary_little_endian 1.0\ncomment Splashdown, metres and metres per second")?;
+        writeln!(
+            out,
+            "ply\nformat binary_little_endian 1.0\ncomment Splashdown, metres and metres per second"
+        )?;
         for (number, object) in objects.iter().enumerate() {
             let name: String = object.name.chars().map(|c| if c.is_control() { '_' } else { c }).collect();
             writeln!(out, "comment part {number} {name}")?;

@@ -36,7 +36,11 @@ impl Collection {
 }
 
 /// Writes one file for each part of a frame.
-pub fn write_frame(frame: &Frame, folder: &Path, collection: &mut Collection) -> Result<Vec<PathBuf>, StorageError> {
+pub fn write_frame(
+    frame: &Frame,
+    folder: &Path,
+    collection: &mut Collection,
+) -> Result<Vec<PathBuf>, StorageError> {
     let mut stems = HashSet::new();
     let mut files = Vec::new();
     for (number, part) in frame.parts.iter().enumerate() {
@@ -66,10 +70,13 @@ fn document(part: &Part, frame: &Frame) -> Document {
             document.open("PointData");
             document.array("body", 1, Numbers::U32(&owner));
             for attribute in &part.attributes {
-                let per_point = Spread { data: &attribute.data, components: attribute.components, owner: &owner };
+                let per_point =
+                    Spread { data: &attribute.data, components: attribute.components, owner: &owner };
                 match (&attribute.name[..], &velocity) {
                     // The velocity of the surface itself, not of the centre.
-                    ("velocity", Some(velocity)) => document.array("velocity", 3, Numbers::F64(velocity.as_flattened())),
+                    ("velocity", Some(velocity)) => {
+                        document.array("velocity", 3, Numbers::F64(velocity.as_flattened()))
+                    }
                     _ => document.spread(&attribute.name, &per_point, dimension),
                 }
             }
@@ -95,9 +102,12 @@ fn document(part: &Part, frame: &Frame) -> Document {
         }
         Geometry::Mesh { element, positions, elements } => {
             let ordered: Vec<u32> = match element {
-                Element::Hexahedron => {
-                    elements.as_chunks::<8>().0.iter().flat_map(|e| [0, 4, 6, 2, 1, 5, 7, 3].map(|i| e[i])).collect()
-                }
+                Element::Hexahedron => elements
+                    .as_chunks::<8>()
+                    .0
+                    .iter()
+                    .flat_map(|e| [0, 4, 6, 2, 1, 5, 7, 3].map(|i| e[i]))
+                    .collect(),
                 _ => elements.clone(),
             };
             let cell_type = match element {
@@ -287,7 +297,8 @@ impl Document {
             .owner
             .iter()
             .flat_map(|&body| {
-                let own = (0..spread.components).map(move |k| spread.data.get(body as usize * spread.components + k));
+                let own = (0..spread.components)
+                    .map(move |k| spread.data.get(body as usize * spread.components + k));
                 own.chain(std::iter::repeat_n(0.0, padding))
             })
             .collect();

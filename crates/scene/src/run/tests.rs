@@ -56,7 +56,8 @@ impl Simulation for Logistic {
             positions: vec![self.x, 0.0],
             rotations: vec![1.0, 0.0],
         };
-        let parts = vec![Part { name: "rigid".into(), geometry: Geometry::Bodies(bodies), attributes: vec![] }];
+        let parts =
+            vec![Part { name: "rigid".into(), geometry: Geometry::Bodies(bodies), attributes: vec![] }];
         Frame { dimension: 2, index, step: self.step, time: self.step as f64 / 10.0, parts }
     }
     fn save(&self) -> Result<Vec<u8>, Breakdown> {

@@ -7,15 +7,19 @@
 mod clip;
 mod lattice;
 mod smooth;
+mod surface;
 
-use crate::mesh::Mesh;
+pub use surface::fill_surface;
+
+use crate::mesh::{Corners, Element, Mesh, MeshError};
+use crate::simplex::signed_volume;
 use clip::{Corner, Side, clip};
 use lattice::{Cells, EdgeKind, Lattice};
 use rayon::prelude::*;
 use splashdown_math::Vector;
 use std::collections::HashMap;
 
-use super::quality::{SimplexQuality, determinant, edge_matrix, simplex_quality};
+use super::quality::{SimplexQuality, simplex_quality};
 
 /// What [`fill`] is asked for.
 #[derive(Debug, Clone, PartialEq)]
@@ -118,6 +122,23 @@ pub enum FillError {
         /// A lattice point beyond the box that is inside the shape.
         at: Vec<f64>,
     },
+    /// The mesh of a closed surface has another volume than the surface.
+    #[error(
+        "cells of {cell} m are too coarse for this surface: the mesh has the volume {volume:.4e}, the surface encloses {enclosed:.4e}; try {suggestion:.3} m or less"
+    )]
+    WrongVolume {
+        /// Given cell size, m.
+        cell: f64,
+        /// Volume of the mesh, m^D.
+        volume: f64,
+        /// Volume that the surface encloses, m^D.
+        enclosed: f64,
+        /// A finer cell size to try, m.
+        suggestion: f64,
+    },
+    /// The surface is empty, leaks, is inside out or otherwise encloses nothing.
+    #[error("the surface cannot be filled: {0}")]
+    Surface(#[from] MeshError),
     /// The signed distance is not a number somewhere.
     #[error("the signed distance at {at:?} (m) is {value}, which is not a number to work with")]
     NotFinite {
@@ -164,6 +185,7 @@ pub fn fill<const D: usize, const N: usize, F>(
 where
     F: Fn(&Vector<D>) -> f64 + Sync,
     Cells<D, N>: Lattice<D, N>,
+    Corners<N>: Element<N>,
 {
     let lattice = make_lattice::<D, N>(options)?;
     let values = sample(&lattice, &signed_distance)?;
@@ -388,7 +410,7 @@ where
                 }
                 *number
             });
-            if determinant(&edge_matrix(&element.map(|i| points[i as usize]))) < 0.0 {
+            if signed_volume(&element.map(|i| points[i as usize])) < 0.0 {
                 element.swap(N - 2, N - 1);
             }
             elements.push(element);

@@ -1,12 +1,12 @@
 //! Smoothing that never makes the worst angle around a point worse.
 
 use crate::mesh::Mesh;
-use splashdown_math::Vector;
+use crate::simplex::signed_volume;
+use rayon::prelude::*;
+use splashdown_math::{Matrix, Vector};
 
-use super::super::quality::measure;
-
-/// Elements whose angles all lie at least this far from 0 and 180 degrees are left alone.
-const GOOD: f64 = 30.0;
+/// Elements whose angles are all between 30 and 150 degrees are left alone: the cosine of 30 degrees.
+const GOOD: f64 = 0.866_025_403_784_438_6;
 
 /// Runs `sweeps` passes over the points of poorly shaped elements, in order of their index. Points on the surface move along it.
 pub fn smooth<const D: usize, const N: usize>(
@@ -21,10 +21,22 @@ pub fn smooth<const D: usize, const N: usize>(
     }
     let (starts, incident) = elements_of_points(mesh);
     for _ in 0..sweeps {
-        for point in 0..mesh.points.len() {
+        // Most of the mesh is untouched lattice, which needs no second look.
+        let poor: Vec<bool> = (0..mesh.elements.len())
+            .into_par_iter()
+            .with_min_len(1 << 12)
+            .map(|e| worst_cosine(&mesh.corners(e)) > GOOD)
+            .collect();
+        let mut candidate = vec![false; mesh.points.len()];
+        for (element, _) in mesh.elements.iter().zip(&poor).filter(|(_, poor)| **poor) {
+            for &p in element {
+                candidate[p as usize] = true;
+            }
+        }
+        for point in (0..mesh.points.len()).filter(|p| candidate[*p]) {
             let around = &incident[starts[point] as usize..starts[point + 1] as usize];
             let current = worst_around(mesh, around);
-            if current >= GOOD.to_radians() {
+            if current <= GOOD {
                 continue;
             }
             let surface = on_surface[point];
@@ -40,7 +52,7 @@ pub fn smooth<const D: usize, const N: usize>(
                     }
                 }
                 mesh.points[point] = candidate;
-                if worst_around(mesh, around) > current {
+                if worst_around(mesh, around) < current {
                     break;
                 }
                 mesh.points[point] = old;
@@ -69,15 +81,32 @@ fn elements_of_points<const D: usize, const N: usize>(mesh: &Mesh<D, N>) -> (Vec
     (starts, incident)
 }
 
-/// How far the angles of the worst element stay from 0 and 180 degrees, radians; negative when one is inverted.
+/// Largest |cosine| of an angle between two facets of the elements; above 1 when one is inverted.
 fn worst_around<const D: usize, const N: usize>(mesh: &Mesh<D, N>, around: &[u32]) -> f64 {
-    let mut worst = f64::INFINITY;
-    for &e in around {
-        let m = measure(&mesh.elements[e as usize].map(|i| mesh.points[i as usize]));
-        if m.volume <= 0.0 {
-            return -1.0;
+    around.iter().map(|&e| worst_cosine(&mesh.corners(e as usize))).fold(0.0, f64::max)
+}
+
+/// Largest |cosine| of an angle between two facets of a simplex. The facets opposite corners i and j meet at the angle with the cosine `-g_i . g_j / (|g_i| |g_j|)`,
+/// where g are the gradients of the barycentric coordinates.
+fn worst_cosine<const D: usize, const N: usize>(x: &[Vector<D>; N]) -> f64 {
+    const INVERTED: f64 = 2.0;
+    if signed_volume(x) <= 0.0 {
+        return INVERTED;
+    }
+    let edges = Matrix::<D>::from_fn(|row, column| x[column + 1][row] - x[0][row]);
+    let Some(inverse) = edges.try_inverse() else { return INVERTED };
+    let mut normals = [Vector::<D>::zeros(); N];
+    for i in 0..D {
+        let g = Vector::<D>::from_fn(|j, _| inverse[(i, j)]);
+        normals[i + 1] = g;
+        normals[0] -= g;
+    }
+    let normals = normals.map(|g| g.normalize());
+    let mut worst = 0f64;
+    for i in 0..N {
+        for j in 0..i {
+            worst = worst.max(normals[i].dot(&normals[j]).abs());
         }
-        worst = worst.min(m.min_angle).min(std::f64::consts::PI - m.max_angle);
     }
     worst
 }

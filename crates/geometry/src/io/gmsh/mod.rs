@@ -5,7 +5,7 @@ mod write;
 
 pub use read::parse;
 pub(super) use write::check_groups;
-pub use write::write;
+pub use write::{write, write_version_2};
 
 use super::ElementKind;
 

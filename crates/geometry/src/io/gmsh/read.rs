@@ -46,6 +46,7 @@ pub fn parse(bytes: &[u8]) -> Parsed<AnyMesh> {
     };
     if !text {
         cursor.end_line("the end of the line before binary data")?;
+        cursor.binary = true;
         let at = cursor.byte();
         let one = cursor.take(4, "the number 1, which tells the byte order")?;
         cursor.order = match one {
@@ -108,7 +109,14 @@ impl Reader<'_> {
     }
 
     fn number(&mut self, kind: Scalar, what: &str) -> Parsed<i64> {
-        if self.text { self.cursor.integer(what) } else { self.cursor.binary_integer(kind, what) }
+        if !self.text {
+            return self.cursor.binary_integer(kind, what);
+        }
+        let value = self.cursor.integer(what)?;
+        if kind == Scalar::I32 && i32::try_from(value).is_err() {
+            return self.cursor.error(format!("{value}"), format!("{what}, a 32-bit integer"));
+        }
+        Ok(value)
     }
 
     fn real(&mut self, what: &str) -> Parsed<f64> {

@@ -1,4 +1,4 @@
-//! Writing MSH 4.1.
+//! Writing MSH 4.1 and 2.2.
 
 use super::super::{AnyMesh, ElementKind, Encoding, hexahedron_to_rings};
 use super::element_type;
@@ -135,20 +135,7 @@ pub fn write(mesh: &AnyMesh, encoding: Encoding, out: &mut impl Write) -> io::Re
     }
     section.end("MeshFormat")?;
 
-    let names: BTreeSet<(usize, i32, &str)> = mesh
-        .groups
-        .iter()
-        .filter(|group| !group.name.is_empty())
-        .map(|group| (group.kind.dimension(), group.tag, group.name.as_str()))
-        .collect();
-    if !names.is_empty() {
-        section.begin("PhysicalNames")?;
-        writeln!(section.out, "{}", names.len())?;
-        for (dimension, tag, name) in names {
-            writeln!(section.out, "{dimension} {tag} \"{name}\"")?;
-        }
-        writeln!(section.out, "$EndPhysicalNames")?;
-    }
+    write_names(mesh, section.out)?;
 
     let blocks = blocks(mesh);
     let entities: BTreeMap<(usize, i32), &[i32]> = blocks
@@ -225,17 +212,101 @@ pub fn write(mesh: &AnyMesh, encoding: Encoding, out: &mut impl Write) -> io::Re
             let e = e as usize;
             tag += 1;
             section.size(tag)?;
-            let mut node = |i: &u32| section.size(*i as usize + 1);
-            match block.kind {
-                ElementKind::Segment => mesh.segments[e].iter().try_for_each(&mut node),
-                ElementKind::Triangle => mesh.triangles[e].iter().try_for_each(&mut node),
-                ElementKind::Tetrahedron => mesh.tetrahedra[e].iter().try_for_each(&mut node),
-                ElementKind::Hexahedron => {
-                    hexahedron_to_rings(&mesh.hexahedra[e]).iter().try_for_each(&mut node)
-                }
-            }?;
+            for_each_node(mesh, block.kind, e, |node| section.size(node))?;
             section.line()?;
         }
     }
     section.end("Elements")
+}
+
+/// Writes a version 2.2 file, for programs that do not read 4.1. An element can be in one group only: the error says which is in more.
+pub fn write_version_2(mesh: &AnyMesh, encoding: Encoding, out: &mut impl Write) -> io::Result<()> {
+    let text = encoding == Encoding::Text;
+    let blocks = blocks(mesh);
+    if let Some(block) = blocks.iter().find(|block| block.groups.len() > 1) {
+        let problem = format!(
+            "{:?} {} is in the groups {:?}, but version 2.2 allows one",
+            block.kind, block.elements[0], block.groups
+        );
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, problem));
+    }
+    let mut section = Section { out, text };
+    section.begin("MeshFormat")?;
+    writeln!(section.out, "2.2 {} 8", i32::from(!text))?;
+    if !text {
+        section.out.write_all(&1i32.to_le_bytes())?;
+    }
+    section.end("MeshFormat")?;
+    write_names(mesh, section.out)?;
+    section.begin("Nodes")?;
+    writeln!(section.out, "{}", mesh.points.len())?;
+    for (i, x) in mesh.points.iter().enumerate() {
+        section.int(i as i32 + 1)?;
+        for v in x.iter() {
+            section.real(*v)?;
+        }
+        section.line()?;
+    }
+    section.end("Nodes")?;
+    section.begin("Elements")?;
+    writeln!(section.out, "{}", mesh.element_count())?;
+    let mut number = 0;
+    for block in &blocks {
+        if !text {
+            section.int(element_type(block.kind))?;
+            section.int(block.elements.len() as i32)?;
+            section.int(2)?;
+        }
+        for &e in &block.elements {
+            number += 1;
+            section.int(number)?;
+            if text {
+                section.int(element_type(block.kind))?;
+                section.int(2)?;
+            }
+            section.int(block.groups.first().copied().unwrap_or(0))?;
+            section.int(block.entity)?;
+            for_each_node(mesh, block.kind, e as usize, |node| section.int(node as i32))?;
+            section.line()?;
+        }
+    }
+    section.end("Elements")
+}
+
+/// The section of names of physical groups, which is always text.
+fn write_names(mesh: &AnyMesh, out: &mut impl Write) -> io::Result<()> {
+    let names: BTreeSet<(usize, i32, &str)> = mesh
+        .groups
+        .iter()
+        .filter(|group| !group.name.is_empty())
+        .map(|group| (group.kind.dimension(), group.tag, group.name.as_str()))
+        .collect();
+    if names.is_empty() {
+        return Ok(());
+    }
+    writeln!(out, "$PhysicalNames\n{}", names.len())?;
+    for (dimension, tag, name) in names {
+        writeln!(out, "{dimension} {tag} \"{name}\"")?;
+    }
+    writeln!(out, "$EndPhysicalNames")
+}
+
+/// Calls `visit` with the numbers, from 1, of an element's nodes in Gmsh's order.
+fn for_each_node(
+    mesh: &AnyMesh,
+    kind: ElementKind,
+    element: usize,
+    visit: impl FnMut(usize) -> io::Result<()>,
+) -> io::Result<()> {
+    let rings;
+    let nodes: &[u32] = match kind {
+        ElementKind::Segment => &mesh.segments[element],
+        ElementKind::Triangle => &mesh.triangles[element],
+        ElementKind::Tetrahedron => &mesh.tetrahedra[element],
+        ElementKind::Hexahedron => {
+            rings = hexahedron_to_rings(&mesh.hexahedra[element]);
+            &rings
+        }
+    };
+    nodes.iter().map(|i| *i as usize + 1).try_for_each(visit)
 }

@@ -1,0 +1,388 @@
+//! The world that a scene describes.
+
+use crate::description::{Deformable, Formulation, Geometry, Kind, Rigid, Rotation, Scene, Shape, SpinValue};
+use crate::limits::{MAX_MEMORY_BYTES, Size, bytes_text};
+use splashdown_couple::{ModelError, World};
+use splashdown_deformable::{Particles, Spring};
+use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
+use splashdown_rigid::{Body, BodyError};
+
+/// A world in the scene's dimension.
+#[derive(Debug, Clone)]
+pub enum AnyWorld {
+    /// In the plane.
+    Two(World<2>),
+    /// In space.
+    Three(World<3>),
+}
+
+/// A scene that passed its checks and still cannot become a world, such as one with a mass that underflows to zero.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum BuildError {
+    /// A dimension other than 2 and 3.
+    #[error("a scene has 2 or 3 dimensions, not {0}")]
+    Dimension(u32),
+    /// A vector or rotation that is not one of the scene's dimension.
+    #[error("`{field}` of `{name}` is not one of {dimension} dimensions")]
+    Components {
+        /// Name of the body, or `scene`.
+        name: String,
+        /// Field of the scene.
+        field: &'static str,
+        /// The scene's dimension.
+        dimension: usize,
+    },
+    /// A dynamic body without mass.
+    #[error("`{name}` needs `mass` or `density`")]
+    NoMass {
+        /// Name of the body.
+        name: String,
+    },
+    /// More than [`crate::limits::MAX_MEMORY_BYTES`].
+    #[error("this scene needs about {} of memory; the limit is {}", bytes_text(*.bytes), bytes_text(MAX_MEMORY_BYTES))]
+    TooLarge {
+        /// Estimated memory.
+        bytes: u128,
+    },
+    /// Mass properties that no rigid body can have.
+    #[error(transparent)]
+    Body(#[from] BodyError),
+    /// Particles or springs that cannot be simulated.
+    #[error(transparent)]
+    Model(#[from] ModelError),
+}
+
+/// One rigid body of the world: an entry of `[[rigid]]`, or one copy of a repeated one.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RigidCopy<'a> {
+    /// Unique name.
+    pub name: String,
+    /// The entry it comes from, which has its shape.
+    pub rigid: &'a Rigid,
+    /// Where this copy stands relative to the entry's `position` (m).
+    pub offset: Vec<f64>,
+}
+
+/// Builds the world of a scene at time zero. Use [`Scene::check`] first for messages with places; a scene that was loaded is checked.
+pub fn build(scene: &Scene) -> Result<AnyWorld, BuildError> {
+    let bytes = Size::of(scene).memory_bytes();
+    if bytes > MAX_MEMORY_BYTES {
+        return Err(BuildError::TooLarge { bytes });
+    }
+    match scene.dimension {
+        2 => world::<2>(scene).map(AnyWorld::Two),
+        3 => world::<3>(scene).map(AnyWorld::Three),
+        other => Err(BuildError::Dimension(other)),
+    }
+}
+
+impl AnyWorld {
+    /// Number of dimensions.
+    pub fn dimension(&self) -> usize {
+        match self {
+            Self::Two(_) => 2,
+            Self::Three(_) => 3,
+        }
+    }
+
+    /// Largest step (s) at which the explicit forces are stable; infinite if there are none.
+    pub fn stable_step(&self) -> f64 {
+        match self {
+            Self::Two(world) => world.model().stable_step(),
+            Self::Three(world) => world.model().stable_step(),
+        }
+    }
+}
+
+impl Scene {
+    /// The rigid bodies of the world in their order there, copies of repeated ones included (the first axis runs fastest).
+    pub fn rigid_copies(&self) -> impl Iterator<Item = RigidCopy<'_>> {
+        self.rigid.iter().flat_map(|rigid| {
+            let repeat = rigid.repeat.as_ref();
+            let total = repeat.map_or(1, |r| r.total().unwrap_or(0));
+            (0..total).map(move |n| {
+                let Some(repeat) = repeat else {
+                    return RigidCopy { name: rigid.name.clone(), rigid, offset: Vec::new() };
+                };
+                let mut rest = n;
+                let offset = repeat.count.iter().zip(&repeat.spacing).map(|(&count, &spacing)| {
+                    let index = rest % count;
+                    rest /= count;
+                    index as f64 * spacing
+                });
+                RigidCopy { offset: offset.collect(), name: format!("{}-{}", rigid.name, n + 1), rigid }
+            })
+        })
+    }
+}
+
+fn world<const D: usize>(scene: &Scene) -> Result<World<D>, BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    let gravity = vector::<D>("scene", "gravity", Some(&scene.gravity_vector()))?;
+    let mut world = World::new(gravity)?;
+    let options = world.options_mut();
+    options.tolerance = scene.solver.tolerance;
+    options.max_iterations = scene.solver.max_iterations as usize;
+    options.formulation = match scene.solver.formulation {
+        Formulation::Spd => splashdown_couple::Formulation::Spd,
+        Formulation::Kkt => splashdown_couple::Formulation::Kkt,
+    };
+    for copy in scene.rigid_copies() {
+        add_rigid(&mut world, &copy)?;
+    }
+    for body in &scene.deformable {
+        add_deformable(&mut world, body)?;
+    }
+    Ok(world)
+}
+
+fn add_rigid<const D: usize>(world: &mut World<D>, copy: &RigidCopy<'_>) -> Result<(), BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    let RigidCopy { name, rigid, offset } = copy;
+    let (volume, unit_moments) = shape_properties::<D>(name, &rigid.shape)?;
+    let mass = match (rigid.mass, rigid.density) {
+        (Some(mass), _) => mass,
+        (None, Some(density)) => density * volume,
+        // The mass of a body that nothing moves does not matter.
+        (None, None) if rigid.kind != Kind::Dynamic => 1.0,
+        (None, None) => return Err(BuildError::NoMass { name: name.clone() }),
+    };
+    let kind = match rigid.kind {
+        Kind::Dynamic => splashdown_rigid::Kind::Dynamic,
+        Kind::Static => splashdown_rigid::Kind::Static,
+        Kind::Kinematic => splashdown_rigid::Kind::Kinematic,
+    };
+    let moments: Vec<f64> = unit_moments.iter().map(|moment| mass * moment).collect();
+    let body = Body::new(name.clone(), kind, mass, &moments)?;
+    let mut position = vector::<D>(name, "position", rigid.position.as_deref())?;
+    for (component, offset) in position.iter_mut().zip(offset) {
+        *component += offset;
+    }
+    let frame = Frame { position, rotation: rotation::<D>(name, rigid.rotation.as_ref())? };
+    let twist = Twist {
+        linear: vector::<D>(name, "velocity", rigid.velocity.as_deref())?,
+        angular: spin::<D>(name, rigid.spin.as_ref())?,
+    };
+    world.add_body(body, frame, twist);
+    Ok(())
+}
+
+/// Volume (m^D) of a shape and its principal moments for mass 1 (m^2).
+fn shape_properties<const D: usize>(name: &str, shape: &Shape) -> Result<(f64, Vec<f64>), BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    match shape {
+        Shape::Sphere { radius } => {
+            let moment = <Dim<D> as Space<D>>::BALL_INERTIA * radius * radius;
+            let volume = <Dim<D> as Space<D>>::BALL_VOLUME * radius.powi(D as i32);
+            Ok((volume, vec![moment; <Dim<D> as Space<D>>::SPIN]))
+        }
+        Shape::Box { size } => {
+            let edges = vector::<D>(name, "shape.box.size", Some(size))?;
+            Ok((edges.product(), Dim::<D>::box_inertia(&edges)))
+        }
+    }
+}
+
+fn add_deformable<const D: usize>(world: &mut World<D>, body: &Deformable) -> Result<(), BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    let name = body.name.as_str();
+    let Geometry::Chain(chain) = &body.geometry;
+    let from = vector::<D>(name, "geometry.chain.from", Some(&chain.from))?;
+    let to = vector::<D>(name, "geometry.chain.to", Some(&chain.to))?;
+    let count = chain.particles as usize;
+    let links = count.saturating_sub(1).max(1);
+    let length = (to - from).norm();
+    let mass = match (body.mass, body.density) {
+        (Some(mass), _) => mass,
+        (None, Some(density)) => density * length,
+        (None, None) => return Err(BuildError::NoMass { name: name.into() }),
+    };
+    // Each link gives half of its mass to either end.
+    let link_mass = mass / links as f64;
+    let particles = Particles {
+        mass: (0..count).map(|i| if i == 0 || i + 1 == count { 0.5 * link_mass } else { link_mass }).collect(),
+        pinned: {
+            let mut pinned = vec![false; count];
+            for &index in &body.pinned {
+                if let Some(pin) = pinned.get_mut(index as usize) {
+                    *pin = true;
+                }
+            }
+            pinned
+        },
+    };
+    let position: Vec<Vector<D>> =
+        (0..count).map(|i| from + (to - from) * (i as f64 / links as f64)).collect();
+    let moving = vector::<D>(name, "velocity", body.velocity.as_deref())?;
+    let velocity: Vec<Vector<D>> =
+        particles.pinned.iter().map(|&pinned| if pinned { Vector::zeros() } else { moving }).collect();
+    let springs: Vec<Spring> = body.springs.as_ref().map_or_else(Vec::new, |springs| {
+        let rest_length = springs.rest_length.unwrap_or(length / links as f64);
+        (1..count as u32)
+            .map(|end| {
+                let ends = [end - 1, end];
+                Spring::with_damping_ratio(ends, springs.stiffness, springs.damping_ratio, rest_length, &particles)
+            })
+            .collect()
+    });
+    world.add_deformable(name, particles, &springs, &position, &velocity)?;
+    Ok(())
+}
+
+/// A vector of the scene's dimension; zero when it is not given.
+fn vector<const D: usize>(name: &str, field: &'static str, values: Option<&[f64]>) -> Result<Vector<D>, BuildError> {
+    match values {
+        None => Ok(Vector::zeros()),
+        Some(values) if values.len() == D => Ok(Vector::from_column_slice(values)),
+        Some(_) => Err(BuildError::Components { name: name.into(), field, dimension: D }),
+    }
+}
+
+fn spin<const D: usize>(name: &str, value: Option<&SpinValue>) -> Result<Spin<D>, BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    let components = match value {
+        None => return Ok(Spin::<D>::zero()),
+        Some(SpinValue::Rate(rate)) => std::slice::from_ref(rate),
+        Some(SpinValue::Vector(components)) => components,
+    };
+    if components.len() != <Dim<D> as Space<D>>::SPIN {
+        return Err(BuildError::Components { name: name.into(), field: "spin", dimension: D });
+    }
+    Ok(Spin::<D>::from_slice(components))
+}
+
+fn rotation<const D: usize>(
+    name: &str,
+    value: Option<&Rotation>,
+) -> Result<splashdown_math::Rotation<D>, BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    let wrong = || BuildError::Components { name: name.into(), field: "rotation", dimension: D };
+    let exp = |components: &[f64]| {
+        let fits = components.len() == <Dim<D> as Space<D>>::SPIN && components.iter().all(|c| c.is_finite());
+        fits.then(|| Dim::<D>::exp(&Spin::<D>::from_slice(components))).ok_or_else(wrong)
+    };
+    match value {
+        None => Ok(Dim::<D>::identity()),
+        Some(Rotation::Degrees(degrees)) => exp(&[degrees.to_radians()]),
+        Some(Rotation::AxisAngle { axis, degrees }) => {
+            // Scaled by the largest component first, so that long and short axes neither overflow nor vanish.
+            let largest = axis.iter().fold(0.0f64, |m, c| m.max(c.abs()));
+            let scaled: Vec<f64> = axis.iter().map(|c| c / largest).collect();
+            let length = scaled.iter().map(|c| c * c).sum::<f64>().sqrt();
+            let turn: Vec<f64> = scaled.iter().map(|c| c / length * degrees.to_radians()).collect();
+            exp(&turn)
+        }
+        Some(Rotation::Quaternion { quaternion }) => {
+            Dim::<D>::rotation_from_components(quaternion).ok_or_else(wrong)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Springs, Step};
+    use splashdown_math::Coordinates;
+
+    fn three(scene: &Scene) -> World<3> {
+        match build(scene).expect("a world") {
+            AnyWorld::Three(world) => world,
+            AnyWorld::Two(_) => unreachable!("the scene has three dimensions"),
+        }
+    }
+
+    #[test]
+    fn masses_and_inertia_follow_from_density_and_shape() {
+        let scene = Scene::new(3)
+            .with_rigid(Rigid::sphere("ball", 0.5).density(1000.0))
+            .with_rigid(Rigid::cuboid("box", [1.0, 2.0, 3.0]).mass(12.0));
+        let world = three(&scene);
+        let [ball, cuboid] = world.model().bodies.as_slice() else { unreachable!("two bodies") };
+        let mass = 1000.0 * 4.0 / 3.0 * std::f64::consts::PI * 0.125;
+        assert!((ball.mass - mass).abs() < 1e-9 * mass);
+        let entries = Dim::<3>::inertia_entries(&ball.inertia);
+        assert!((entries[0] - 0.4 * mass * 0.25).abs() < 1e-9 * mass);
+        // m/12 (b^2 + c^2) about each axis.
+        let entries = Dim::<3>::inertia_entries(&cuboid.inertia);
+        for (got, exact) in [entries[0], entries[4], entries[8]].into_iter().zip([13.0, 10.0, 5.0]) {
+            assert!((got - exact).abs() < 1e-12);
+        }
+        let flat = Scene::new(2).with_rigid(Rigid::sphere("disc", 2.0).density(3.0));
+        let Ok(AnyWorld::Two(world)) = build(&flat) else { unreachable!("a world of two dimensions") };
+        assert!((world.model().bodies[0].mass - 12.0 * std::f64::consts::PI).abs() < 1e-12);
+    }
+
+    #[test]
+    fn rotations_turn_the_way_they_say() {
+        let turned = |rotation: Rotation| {
+            let scene = Scene::new(3).with_rigid(Rigid::sphere("b", 1.0).mass(1.0).rotation(rotation));
+            let world = three(&scene);
+            Dim::<3>::rotate(&world.state().bodies[0].frame.rotation, &Vector::from([1.0, 0.0, 0.0]))
+        };
+        let y = Vector::from([0.0, 1.0, 0.0]);
+        let quarter = Rotation::AxisAngle { axis: vec![0.0, 0.0, 1e-200], degrees: 90.0 };
+        assert!((turned(quarter) - y).norm() < 1e-12);
+        let half = std::f64::consts::FRAC_1_SQRT_2;
+        let quarter = Rotation::Quaternion { quaternion: vec![3e200 * half, 0.0, 0.0, 3e200 * half] };
+        assert!((turned(quarter) - y).norm() < 1e-12);
+        let scene = Scene::new(2).with_rigid(Rigid::sphere("b", 1.0).mass(1.0).rotation(Rotation::Degrees(90.0)));
+        let Ok(AnyWorld::Two(world)) = build(&scene) else { unreachable!("a world of two dimensions") };
+        let moved = Dim::<2>::rotate(&world.state().bodies[0].frame.rotation, &Vector::from([1.0, 0.0]));
+        assert!((moved - Vector::from([0.0, 1.0])).norm() < 1e-12);
+    }
+
+    #[test]
+    fn copies_fill_a_grid_and_spin_is_what_the_scene_says() {
+        let body = Rigid::cuboid("b", [0.1, 0.2, 0.3]).mass(1.0).position([1.0, 0.0, 0.0]).spin([1.0, 2.0, 3.0]);
+        let scene = Scene::new(3).with_rigid(body.repeat([2, 1, 3], [1.0, 9.0, 2.0]));
+        let world = three(&scene);
+        let places: Vec<[f64; 3]> = world.state().bodies.iter().map(|b| b.frame.position.into()).collect();
+        assert_eq!(places.len(), 6);
+        assert_eq!(places[0], [1.0, 0.0, 0.0]);
+        assert_eq!(places[1], [2.0, 0.0, 0.0]);
+        assert_eq!(places[5], [2.0, 0.0, 4.0]);
+        assert_eq!(world.model().bodies[5].name, "b-6");
+        let twist = world.state().bodies[3].twist(&world.model().bodies[3]);
+        assert!((twist.angular - Spin::<3>::from_slice(&[1.0, 2.0, 3.0])).norm() < 1e-12);
+    }
+
+    #[test]
+    fn a_chain_has_its_mass_its_pins_and_relaxed_springs() {
+        let chain = Deformable::chain("c", [0.0, 0.0], [3.0, 4.0], 6)
+            .density(2.0)
+            .springs(Springs { stiffness: 100.0, damping_ratio: 0.5, rest_length: None })
+            .velocity([1.0, 0.0])
+            .pinned([5]);
+        let scene = Scene::new(2).with_deformable(chain);
+        let Ok(AnyWorld::Two(world)) = build(&scene) else { unreachable!("a world of two dimensions") };
+        let model = world.model();
+        assert!((model.particles.mass.iter().sum::<f64>() - 10.0).abs() < 1e-12);
+        assert_eq!(model.particles.pinned, [false, false, false, false, false, true]);
+        assert!(model.springs.energy(&world.state().particles.position) < 1e-25);
+        assert_eq!(world.state().particles.velocity[5], Vector::zeros());
+        assert_eq!(world.state().particles.velocity[4], Vector::from([1.0, 0.0]));
+    }
+
+    #[test]
+    fn every_shipped_scene_builds_and_its_step_is_stable() {
+        for shipped in crate::shipped() {
+            let scene = crate::load(shipped.name, &[]).unwrap_or_else(|e| panic!("{e}")).scene;
+            let world = build(&scene).unwrap_or_else(|e| panic!("{}: {e}", shipped.name));
+            if let Some(Step::Fixed(step)) = scene.time.step {
+                assert!(step < world.stable_step(), "{}: {step} s, stable {} s", shipped.name, world.stable_step());
+            }
+        }
+    }
+}

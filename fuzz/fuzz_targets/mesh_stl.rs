@@ -1,0 +1,23 @@
+//! Any bytes read as Stl give a mesh with sound indices or an error, and what was read can be written and read again.
+#![no_main]
+
+use splashdown_geometry::io::{Encoding, MeshFormat, encode_mesh, parse_mesh};
+
+libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
+    let Ok(mesh) = parse_mesh(bytes, MeshFormat::Stl) else { return };
+    let points = mesh.points.len() as u32;
+    assert!(mesh.segments.as_flattened().iter().all(|i| *i < points));
+    assert!(mesh.triangles.as_flattened().iter().all(|i| *i < points));
+    assert!(mesh.tetrahedra.as_flattened().iter().all(|i| *i < points));
+    assert!(mesh.hexahedra.as_flattened().iter().all(|i| *i < points));
+    // Binary files hold single precision.
+    if mesh.points.iter().any(|x| x.amax() > f64::from(f32::MAX)) {
+        return;
+    }
+    for encoding in [Encoding::Text, Encoding::Binary] {
+        let mut written = Vec::new();
+        encode_mesh(&mesh, MeshFormat::Stl, encoding, &mut written).expect("writing to memory");
+        let again = parse_mesh(&written, MeshFormat::Stl).expect("our own file");
+        assert_eq!(again.triangles.len(), mesh.triangles.len());
+    }
+});
