@@ -6,6 +6,8 @@ mod eigen_accuracy;
 mod fast_marching_order;
 mod free_flight;
 mod iso_surface;
+mod multigrid_flat;
+mod poisson_order;
 mod signed_distance_order;
 mod svd_accuracy;
 mod tetrahedra_quality;
@@ -22,4 +24,6 @@ pub(super) const CASES: &[Case] = &[
     free_flight::CASE,
     damped_spring::CASE,
     tetrahedra_quality::CASE,
+    poisson_order::CASE,
+    multigrid_flat::CASE,
 ];
