@@ -131,7 +131,8 @@ mod tests {
         let rows = json["rows"].as_array().unwrap();
         assert!(rows.len() > 10 && rows.iter().all(|row| row["value"].as_f64().is_some_and(f64::is_finite)));
         // Iteration counts do not depend on the machine, so their marks can be asserted here.
-        let iterations: Vec<_> = report.rows.iter().filter(|row| row.unit == "iterations" && row.mark.is_some()).collect();
+        let iterations: Vec<_> =
+            report.rows.iter().filter(|row| row.unit == "iterations" && row.mark.is_some()).collect();
         assert!(!iterations.is_empty() && iterations.iter().all(|row| row.reached == Some(true)), "{table}");
     }
 

@@ -3,9 +3,7 @@
 use crate::{BenchError, BenchOptions, BenchRow, Benchmark, CpuClock, Mark, Peer, peak_memory};
 use splashdown_solve::amg::{Amg, AmgOptions};
 use splashdown_solve::multigrid::{MultigridOptions, PoissonOptions, PoissonProblem, PoissonSolver, scenes};
-use splashdown_solve::{
-    CsrMatrix, IncompleteCholesky, Iteration, Preconditioner, Stopping, Workspace, pcg,
-};
+use splashdown_solve::{CsrMatrix, IncompleteCholesky, Iteration, Preconditioner, Stopping, Workspace, pcg};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: NAME,
@@ -17,7 +15,8 @@ const NAME: &str = "pressure";
 const TOLERANCE: f64 = 1e-8;
 /// Largest size at which the matrix solvers run as well: they need several times the memory and the peer minutes beyond.
 const MATRIX_SIZE: usize = 128;
-const SOURCE: &str = "set-up + solve, 128^3, one thread of a 2-core machine of the same kind, packages as shipped";
+const SOURCE: &str =
+    "set-up + solve, 128^3, one thread of a 2-core machine of the same kind, packages as shipped";
 
 /// CPU seconds of set-up and solve together.
 const PEERS: [Peer; 5] = [
@@ -64,7 +63,13 @@ fn run(options: &BenchOptions) -> Result<Vec<BenchRow>, BenchError> {
     }
     if let Some(bytes) = peak_memory() {
         let largest = sizes.iter().max().copied().unwrap_or(0);
-        rows.push(row("peak memory of the process, all solvers", bytes as f64 / 1048576.0, "MiB", 1, largest));
+        rows.push(row(
+            "peak memory of the process, all solvers",
+            bytes as f64 / 1048576.0,
+            "MiB",
+            1,
+            largest,
+        ));
     }
     Ok(rows)
 }
@@ -83,7 +88,8 @@ fn geometric(options: &BenchOptions, sizes: &[usize], rows: &mut Vec<BenchRow>) 
             128 => Some(Mark::AtMost(1.5)),
             _ => None,
         };
-        let total = row(&format!("{name}: set-up + solve"), best.total(), "s CPU", 1, size).with_mark_if(mark);
+        let total =
+            row(&format!("{name}: set-up + solve"), best.total(), "s CPU", 1, size).with_mark_if(mark);
         rows.push(if size == 128 { total.with_peers(&PEERS) } else { total });
         let iterations = best.iterations as f64;
         let iterations = row(&format!("{name}: iterations"), iterations, "iterations", 1, size);
@@ -98,7 +104,14 @@ fn geometric(options: &BenchOptions, sizes: &[usize], rows: &mut Vec<BenchRow>) 
     if first.0 < last.0 {
         let mark = (first.0 >= 64).then_some(Mark::AtMost(1.4));
         let range = format!("{}^3 -> {}^3", first.0, last.0);
-        let growth = BenchRow::new(NAME, format!("{name}: growth of time per unknown"), last.1 / first.1, "x", 1, range);
+        let growth = BenchRow::new(
+            NAME,
+            format!("{name}: growth of time per unknown"),
+            last.1 / first.1,
+            "x",
+            1,
+            range,
+        );
         rows.push(growth.with_mark_if(mark));
     }
     Ok(())
@@ -107,7 +120,8 @@ fn geometric(options: &BenchOptions, sizes: &[usize], rows: &mut Vec<BenchRow>) 
 /// The closed variant with random solids.
 fn closed(options: &BenchOptions, sizes: &[usize], rows: &mut Vec<BenchRow>) -> Result<(), BenchError> {
     for &size in sizes {
-        let problem = scenes::irregular_neumann(size).map_err(|error| BenchError::failed("closed scene", error))?;
+        let problem =
+            scenes::irregular_neumann(size).map_err(|error| BenchError::failed("closed scene", error))?;
         let best = best_geometric(options, &problem, size, 1)?;
         let name = "geometric multigrid, closed random solids";
         rows.push(row(&format!("{name}: set-up + solve"), best.total(), "s CPU", 1, size));
@@ -123,7 +137,8 @@ fn threads(options: &BenchOptions, size: usize, rows: &mut Vec<BenchRow>) -> Res
     let one = best_geometric(options, &problem, size, 1)?;
     let many = best_geometric(options, &problem, size, options.threads)?;
     let mark = (size >= 64 && options.threads == 2).then_some(Mark::AtLeast(1.6));
-    let speedup = row("geometric multigrid: speed-up, wall time", one.wall / many.wall, "x", options.threads, size);
+    let speedup =
+        row("geometric multigrid: speed-up, wall time", one.wall / many.wall, "x", options.threads, size);
     rows.push(speedup.with_mark_if(mark));
     Ok(())
 }
@@ -161,7 +176,13 @@ fn matrix_solvers(options: &BenchOptions, size: usize, rows: &mut Vec<BenchRow>)
     rows.push(row("AMG: memory", amg.bytes as f64 / problem.unknowns() as f64, "bytes/unknown", 1, size));
     rows.push(row("peer in this run, IC(0)-CG: set-up + solve", peer.total(), "s CPU", 1, size));
     rows.push(row("peer in this run, IC(0)-CG: iterations", peer.iterations as f64, "iterations", 1, size));
-    let ratio = row("geometric multigrid: times faster than IC(0)-CG", peer.total() / geometric.total(), "x", 1, size);
+    let ratio = row(
+        "geometric multigrid: times faster than IC(0)-CG",
+        peer.total() / geometric.total(),
+        "x",
+        1,
+        size,
+    );
     rows.push(ratio.with_mark_if((size >= 64).then_some(Mark::AtLeast(8.0))));
     rows.push(row("AMG: times faster than IC(0)-CG", peer.total() / amg.total(), "x", 1, size));
     Ok(())
@@ -237,7 +258,10 @@ fn best(repeats: usize, mut run: impl FnMut() -> Result<Run, BenchError>) -> Res
     Ok(best)
 }
 
-fn on_threads<T: Send>(threads: usize, work: impl FnOnce() -> Result<T, BenchError> + Send) -> Result<T, BenchError> {
+fn on_threads<T: Send>(
+    threads: usize,
+    work: impl FnOnce() -> Result<T, BenchError> + Send,
+) -> Result<T, BenchError> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(threads)
         .build()

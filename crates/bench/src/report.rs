@@ -128,7 +128,8 @@ impl BenchReport {
 impl fmt::Display for BenchReport {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "{}\n", self.machine)?;
-        let heading = ["benchmark", "quantity", "size", "threads", "value", "unit", "mark", ""].map(String::from);
+        let heading =
+            ["benchmark", "quantity", "size", "threads", "value", "unit", "mark", ""].map(String::from);
         let mut lines = vec![heading];
         for row in &self.rows {
             let mark = match row.mark {

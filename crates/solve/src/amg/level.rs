@@ -38,7 +38,10 @@ impl Compressed {
     #[inline]
     fn row(&self, i: usize) -> impl Iterator<Item = (usize, f32)> + '_ {
         let range = self.offsets[i] as usize..self.offsets[i + 1] as usize;
-        self.columns[range.clone()].iter().zip(&self.values[range]).map(|(&column, &value)| (column as usize, value))
+        self.columns[range.clone()]
+            .iter()
+            .zip(&self.values[range])
+            .map(|(&column, &value)| (column as usize, value))
     }
 
     #[inline]

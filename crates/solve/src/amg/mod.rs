@@ -161,4 +161,3 @@ fn cycle(levels: &mut [Level], coarsest: &mut DenseCholesky) {
     }
     level.post_smooth();
 }
-

@@ -23,7 +23,8 @@ impl Candidates {
     /// `vectors` one by one, or one constant for each component of a node.
     pub fn new(size: usize, block: usize, vectors: &[Vec<f64>]) -> Result<Self, SolveError> {
         if vectors.is_empty() {
-            let rows = (0..size * block).map(|at| f64::from(u8::from(at / block % block == at % block))).collect();
+            let rows =
+                (0..size * block).map(|at| f64::from(u8::from(at / block % block == at % block))).collect();
             return Ok(Self { count: block, rows });
         }
         let count = vectors.len();
@@ -54,12 +55,13 @@ impl Candidates {
                 }
             }
             coarse.iter_mut().for_each(|square| *square = square.sqrt());
-            let rows = aggregates.of.par_iter().zip(&self.rows).with_min_len(1 << 14).map(|(&aggregate, value)| {
-                match coarse.get(aggregate as usize) {
-                    Some(&norm) if norm > 0.0 => value / norm,
-                    _ => 0.0,
-                }
-            });
+            let rows =
+                aggregates.of.par_iter().zip(&self.rows).with_min_len(1 << 14).map(|(&aggregate, value)| {
+                    match coarse.get(aggregate as usize) {
+                        Some(&norm) if norm > 0.0 => value / norm,
+                        _ => 0.0,
+                    }
+                });
             let rows = rows.collect();
             return (Tentative { count: 1, rows }, Candidates { count: 1, rows: coarse });
         }
@@ -72,9 +74,12 @@ impl Candidates {
         let mut rows = vec![0.0; self.rows.len()];
         let mut local = Vec::new();
         for (aggregate, members) in members.iter().enumerate() {
-            let unknowns = || members.iter().flat_map(|&node| node as usize * block..(node as usize + 1) * block);
+            let unknowns =
+                || members.iter().flat_map(|&node| node as usize * block..(node as usize + 1) * block);
             local.clear();
-            local.extend(unknowns().flat_map(|unknown| self.rows[unknown * k..(unknown + 1) * k].iter().copied()));
+            local.extend(
+                unknowns().flat_map(|unknown| self.rows[unknown * k..(unknown + 1) * k].iter().copied()),
+            );
             let r = &mut coarse[aggregate * k * k..(aggregate + 1) * k * k];
             orthonormalize(&mut local, k, r);
             for (unknown, q) in unknowns().zip(local.chunks_exact(k)) {
@@ -90,7 +95,8 @@ impl Candidates {
 fn orthonormalize(columns: &mut [f64], k: usize, r: &mut [f64]) {
     let m = columns.len() / k;
     for c in 0..k {
-        let length = |columns: &[f64]| (0..m).map(|i| columns[i * k + c] * columns[i * k + c]).sum::<f64>().sqrt();
+        let length =
+            |columns: &[f64]| (0..m).map(|i| columns[i * k + c] * columns[i * k + c]).sum::<f64>().sqrt();
         let before = length(columns);
         for _ in 0..2 {
             for e in 0..c {
@@ -178,7 +184,8 @@ pub(super) fn smooth(
     }
     let cols = aggregates.count * k;
     // The parts are consistent by construction, so the check cannot fail; an empty matrix ends the coarsening.
-    CsrMatrix::from_parts(cols, offsets, columns, values).unwrap_or_else(|_| CsrMatrix::zeros(matrix.rows(), 0))
+    CsrMatrix::from_parts(cols, offsets, columns, values)
+        .unwrap_or_else(|_| CsrMatrix::zeros(matrix.rows(), 0))
 }
 
 /// The matrix without weak couplings, which are added to the diagonal so that row sums stay.

@@ -47,7 +47,9 @@ fn cantilever(nx: usize, ny: usize) -> (CsrMatrix, Vec<Vec<f64>>) {
                 });
                 for (p, &(pa, pb)) in corners.iter().enumerate() {
                     for (q, &(qa, qb)) in corners.iter().enumerate() {
-                        let (Some(row), Some(column)) = (node(i + pa, j + pb), node(i + qa, j + qb)) else { continue };
+                        let (Some(row), Some(column)) = (node(i + pa, j + pb), node(i + qa, j + qb)) else {
+                            continue;
+                        };
                         let (gp, gq) = (gradient[p], gradient[q]);
                         let dot = gp[0] * gq[0] + gp[1] * gq[1];
                         for a in 0..2 {
@@ -115,8 +117,10 @@ fn compartments_behind_thin_walls() {
             })
             .collect()
     });
-    let grounded = (0..n * n * n).map(|cell| if cell / n % n == 0 && cell % n < 3 { 1.0 } else { 0.0 }).collect();
-    let problem = PoissonProblem::new([n; 3], vec![true; n * n * n], Coupling::Faces(faces), grounded).unwrap();
+    let grounded =
+        (0..n * n * n).map(|cell| if cell / n % n == 0 && cell % n < 3 { 1.0 } else { 0.0 }).collect();
+    let problem =
+        PoissonProblem::new([n; 3], vec![true; n * n * n], Coupling::Faces(faces), grounded).unwrap();
     let (matrix, _) = problem.assemble().unwrap();
     let mut amg = Amg::new(&matrix, &AmgOptions::default()).unwrap();
     let (_, report) = solve(&matrix, &mut amg, &random_field(matrix.rows(), 3));

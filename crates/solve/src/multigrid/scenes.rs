@@ -53,9 +53,9 @@ pub fn irregular_neumann(n: usize) -> Result<PoissonProblem<3>, ProblemError> {
         .collect();
     PoissonProblem::voxels([n; 3], [h; 3], |at| {
         let p = at.map(|i| (i as f64 + 0.5) * h);
-        let in_ball = balls.iter().any(|ball| {
-            (0..3).map(|axis| (p[axis] - ball[axis]).powi(2)).sum::<f64>() < ball[3] * ball[3]
-        });
+        let in_ball = balls
+            .iter()
+            .any(|ball| (0..3).map(|axis| (p[axis] - ball[axis]).powi(2)).sum::<f64>() < ball[3] * ball[3]);
         let cell = (at[0] + n * (at[1] + n * at[2])) as u64;
         if in_ball || random(1_000_000 + cell) < 0.02 { CellKind::Solid } else { CellKind::Fluid }
     })

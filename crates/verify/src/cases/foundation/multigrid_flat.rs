@@ -6,7 +6,9 @@
 
 use crate::{Case, CaseError, Measurements, Plot, Scale, Series, Speed};
 use splashdown_solve::amg::{Amg, AmgOptions};
-use splashdown_solve::multigrid::{MultigridOptions, PoissonOptions, PoissonProblem, PoissonSolver, scenes};
+use splashdown_solve::multigrid::{
+    MultigridOptions, PoissonOptions, PoissonProblem, PoissonSolver, ProblemError, scenes,
+};
 use splashdown_solve::{Iteration, Stopping, Workspace, pcg};
 
 pub(super) const CASE: Case = Case {
@@ -23,20 +25,27 @@ const MARK: &str = "foundation's mark: <= 20 iterations to 1e-8, flat from 32^3 
 
 fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     let mut series = Vec::new();
+    type Build = fn(usize) -> Result<PoissonProblem<3>, ProblemError>;
     for (scene, build) in [
-        ("PRESSURE", scenes::pressure as fn(usize) -> _),
-        ("closed, random solids", scenes::irregular_neumann as fn(usize) -> _),
+        ("PRESSURE", scenes::pressure as Build),
+        ("closed, random solids", scenes::irregular_neumann as Build),
     ] {
         let mut counts: Vec<[f64; 2]> = Vec::new();
         for n in [32usize, 64, 128] {
-            let problem: PoissonProblem<3> = build(n).map_err(|error| CaseError::new(scene, error))?;
+            let problem = build(n).map_err(|error| CaseError::new(scene, error))?;
             let (_, iterations) = solve(&problem, n)?;
             let quantity = format!("{scene}: iterations");
             measurements.at_most(&quantity, &format!("{n}^3"), iterations as f64, 20.0, MARK);
             counts.push([n as f64, iterations as f64]);
         }
         let change = counts.iter().map(|count| (count[1] - counts[1][1]).abs()).fold(0.0, f64::max);
-        measurements.at_most(&format!("{scene}: change of iterations about 64^3"), "32^3 - 128^3", change, 3.0, MARK);
+        measurements.at_most(
+            &format!("{scene}: change of iterations about 64^3"),
+            "32^3 - 128^3",
+            change,
+            3.0,
+            MARK,
+        );
         series.push(Series { label: format!("geometric, {scene}"), points: counts, reference: false });
     }
     let mut counts = Vec::new();
@@ -44,7 +53,13 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
         let problem = scenes::pressure(n).map_err(|error| CaseError::new("PRESSURE", error))?;
         let iterations = algebraic(&problem, n)? as f64;
         // Smoothed aggregation grows with the logarithm of the size; pyamg needs 13 at 128^3 with smaller aggregates.
-        measurements.at_most("PRESSURE: iterations with AMG", &format!("{n}^3"), iterations, 25.0, "reported");
+        measurements.at_most(
+            "PRESSURE: iterations with AMG",
+            &format!("{n}^3"),
+            iterations,
+            25.0,
+            "reported",
+        );
         counts.push([n as f64, iterations]);
     }
     series.push(Series { label: "AMG, PRESSURE".into(), points: counts, reference: false });

@@ -8,7 +8,9 @@
 //! Exact solutions: `p = e^x cos 2y + x y` in the flower `r < 0.6 + 0.1 sin 5t` and in a sphere, `laplace p = -3 e^x cos 2y`.
 
 use crate::{Case, CaseError, Measurements, Plot, Scale, Series, Speed};
-use splashdown_solve::multigrid::{Coupling, MultigridOptions, PoissonOptions, PoissonProblem, PoissonSolver};
+use splashdown_solve::multigrid::{
+    Coupling, MultigridOptions, PoissonOptions, PoissonProblem, PoissonSolver,
+};
 
 pub(super) const CASE: Case = Case {
     name: "foundation/poisson-order",
@@ -35,7 +37,8 @@ fn largest_error<const D: usize>(n: usize, level_set: impl Fn(&[f64; D]) -> f64)
     let h = 2.0 / n as f64;
     let weight = 1.0 / (h * h);
     let cells = n.pow(D as u32);
-    let coordinates = |cell: usize| -> [usize; D] { std::array::from_fn(|axis| cell / n.pow(axis as u32) % n) };
+    let coordinates =
+        |cell: usize| -> [usize; D] { std::array::from_fn(|axis| cell / n.pow(axis as u32) % n) };
     let centre = |at: [usize; D]| at.map(|i| -1.0 + (i as f64 + 0.5) * h);
     let phi: Vec<f64> = (0..cells).map(|cell| level_set(&centre(coordinates(cell)))).collect();
     let active: Vec<bool> = phi.iter().map(|&phi| phi < 0.0).collect();
@@ -82,10 +85,9 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
         |x: &[f64; 3]| ((x[0] - 0.03).powi(2) + (x[1] + 0.02).powi(2) + (x[2] - 0.01).powi(2)).sqrt() - 0.7;
     let mut series = Vec::new();
     // Errors that the specification's authors measured; a tenth covers how they sampled the flower.
-    for (domain, sizes, published) in [
-        ("flower, 2D", [32, 64, 128], Some([1.66e-3, 4.2e-4, 1.15e-4])),
-        ("sphere, 3D", [32, 64, 96], None),
-    ] {
+    for (domain, sizes, published) in
+        [("flower, 2D", [32, 64, 128], Some([1.66e-3, 4.2e-4, 1.15e-4])), ("sphere, 3D", [32, 64, 96], None)]
+    {
         let mut points = Vec::new();
         for (index, n) in sizes.into_iter().enumerate() {
             let (error, size) = if domain.ends_with("2D") {
@@ -104,8 +106,15 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
         let (first, last) = (points[0], points[points.len() - 1]);
         let order = (first[1] / last[1]).ln() / (first[0] / last[0]).ln();
         let range = format!("{} -> {}", sizes[0], sizes[sizes.len() - 1]);
-        measurements.at_least(&format!("{domain}: order in the maximum norm"), &range, order, 1.8, "FB-T3: order >= 1.8");
-        let second = points.iter().map(|point| [point[0], first[1] * (point[0] / first[0]).powi(2)]).collect();
+        measurements.at_least(
+            &format!("{domain}: order in the maximum norm"),
+            &range,
+            order,
+            1.8,
+            "FB-T3: order >= 1.8",
+        );
+        let second =
+            points.iter().map(|point| [point[0], first[1] * (point[0] / first[0]).powi(2)]).collect();
         series.push(Series { label: domain.into(), points, reference: false });
         series.push(Series { label: format!("{domain}: second order"), points: second, reference: true });
     }
