@@ -22,7 +22,7 @@ pub struct MultigridOptions {
 
 impl Default for MultigridOptions {
     fn default() -> Self {
-        Self { fine_sweeps: 1, coarse_sweeps: 2, coarsest_cells: 600 }
+        Self { fine_sweeps: 2, coarse_sweeps: 2, coarsest_cells: 600 }
     }
 }
 

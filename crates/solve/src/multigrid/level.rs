@@ -1,6 +1,6 @@
 //! One grid of the hierarchy: its operator, its smoother and its vectors.
 
-use super::kernels::{Real, Weights, for_rows, neighbor_sums};
+use super::kernels::{Real, Weights, for_rows, neighbor_sums, vectorized};
 use super::layout::{Layout, Span, for_planes};
 use rayon::prelude::*;
 
@@ -126,12 +126,14 @@ impl Level {
     pub fn pre_smooth(&mut self) {
         let Self { layout, inverse, spans, x, b, .. } = self;
         for_planes(layout, &mut x[0], |k, plane| {
-            for_rows(layout, &spans[0], 0, k, |row, local| {
-                let b = &b[0][row.base..row.base + row.len];
-                let inverse = &inverse[0][row.base..row.base + row.len];
-                for ((x, b), inverse) in plane[local].iter_mut().zip(b).zip(inverse) {
-                    *x = b * inverse;
-                }
+            vectorized(|| {
+                for_rows(layout, &spans[0], 0, k, |row, local| {
+                    let b = &b[0][row.base..row.base + row.len];
+                    let inverse = &inverse[0][row.base..row.base + row.len];
+                    for ((x, b), inverse) in plane[local].iter_mut().zip(b).zip(inverse) {
+                        *x = b * inverse;
+                    }
+                })
             });
         });
         self.pre_smooth_after_red();
@@ -160,13 +162,15 @@ impl Level {
         let [red, black] = x;
         let (own, other) = if colour == 0 { (red, &*black) } else { (black, &*red) };
         for_planes(layout, own, |k, plane| {
-            for_rows(layout, &spans[colour], colour, k, |row, local| {
-                let out = &mut plane[local];
-                let b = &b[colour][row.base..row.base + row.len];
-                let inverse = &inverse[colour][row.base..row.base + row.len];
-                neighbor_sums(layout, weights, colour, other, row, |s, sum| {
-                    out[s] = inverse[s] * (b[s] + sum);
-                });
+            vectorized(|| {
+                for_rows(layout, &spans[colour], colour, k, |row, local| {
+                    let out = &mut plane[local];
+                    let b = &b[colour][row.base..row.base + row.len];
+                    let inverse = &inverse[colour][row.base..row.base + row.len];
+                    neighbor_sums(layout, weights, colour, other, row, |s, sum| {
+                        out[s] = inverse[s] * (b[s] + sum);
+                    });
+                })
             });
         });
     }
@@ -176,21 +180,23 @@ impl Level {
         let Self { layout, weights, inverse, diagonal, spans, x, b, residual, sweeps } = self;
         let [red, black] = &*x;
         for_planes(layout, residual, |k, plane| {
-            for_rows(layout, &spans[0], 0, k, |row, local| {
-                let out = &mut plane[local];
-                let range = row.base..row.base + row.len;
-                let inverse = &inverse[0][range.clone()];
-                if *sweeps == 1 {
-                    // The red half sweep from zero solved `d x = b`, so only the neighbours' part is left.
-                    neighbor_sums(layout, weights, 0, black, row, |s, sum| {
-                        out[s] = if inverse[s] > 0.0 { sum } else { 0.0 };
-                    });
-                } else {
-                    let (b, x, d) = (&b[0][range.clone()], &red[range.clone()], &diagonal[0][range]);
-                    neighbor_sums(layout, weights, 0, black, row, |s, sum| {
-                        out[s] = if inverse[s] > 0.0 { b[s] - d[s] * x[s] + sum } else { 0.0 };
-                    });
-                }
+            vectorized(|| {
+                for_rows(layout, &spans[0], 0, k, |row, local| {
+                    let out = &mut plane[local];
+                    let range = row.base..row.base + row.len;
+                    let inverse = &inverse[0][range.clone()];
+                    if *sweeps == 1 {
+                        // The red half sweep from zero solved `d x = b`, so only the neighbours' part is left.
+                        neighbor_sums(layout, weights, 0, black, row, |s, sum| {
+                            out[s] = if inverse[s] > 0.0 { sum } else { 0.0 };
+                        });
+                    } else {
+                        let (b, x, d) = (&b[0][range.clone()], &red[range.clone()], &diagonal[0][range]);
+                        neighbor_sums(layout, weights, 0, black, row, |s, sum| {
+                            out[s] = if inverse[s] > 0.0 { b[s] - d[s] * x[s] + sum } else { 0.0 };
+                        });
+                    }
+                })
             });
         });
     }

@@ -19,6 +19,7 @@ mod kernels;
 mod layout;
 mod level;
 mod problem;
+pub mod scenes;
 mod solver;
 mod transfer;
 

@@ -4,7 +4,7 @@
 //! to single precision and with the first half sweep, and so reads memory about half as often.
 
 use super::hierarchy::{Multigrid, MultigridOptions, exact_weights, merge};
-use super::kernels::{Weights, for_rows, neighbor_sums};
+use super::kernels::{Weights, for_rows, neighbor_sums, vectorized};
 use super::layout::{Layout, for_planes, reduce_planes};
 use super::level::Level;
 use super::problem::{Coupling, PoissonProblem, Regions};
@@ -230,23 +230,25 @@ impl PoissonSolver {
             );
             planes.into_par_iter().enumerate().for_each(|(k, (x, r, b, z, sum))| {
                 let mut lanes = Lanes::default();
-                for_rows(layout, spans, colour, k, |row, local| {
-                    let range = row.base..row.base + row.len;
-                    let (p, ap) = (&p[range.clone()], &ap[range.clone()]);
-                    let (x, r) = (&mut x[local.clone()], &mut r[local.clone()]);
-                    let b = &mut b[local.clone()];
-                    for s in 0..row.len {
-                        x[s] += step * p[s];
-                        r[s] -= step * ap[s];
-                        b[s] = (r[s] * down) as f32;
-                    }
-                    lanes.add(r, r);
-                    if colour == 0 {
-                        let (inverse, z) = (&inverse[range], &mut z[local]);
+                vectorized(|| {
+                    for_rows(layout, spans, colour, k, |row, local| {
+                        let range = row.base..row.base + row.len;
+                        let (p, ap) = (&p[range.clone()], &ap[range.clone()]);
+                        let (x, r) = (&mut x[local.clone()], &mut r[local.clone()]);
+                        let b = &mut b[local.clone()];
                         for s in 0..row.len {
-                            z[s] = inverse[s] * b[s];
+                            x[s] += step * p[s];
+                            r[s] -= step * ap[s];
+                            b[s] = (r[s] * down) as f32;
                         }
-                    }
+                        lanes.add(r, r);
+                        if colour == 0 {
+                            let (inverse, z) = (&inverse[range], &mut z[local]);
+                            for s in 0..row.len {
+                                z[s] = inverse[s] * b[s];
+                            }
+                        }
+                    })
                 });
                 *sum = lanes.total();
             });
@@ -263,9 +265,11 @@ impl PoissonSolver {
         for colour in 0..2 {
             partial.par_iter_mut().enumerate().for_each(|(k, sum)| {
                 let mut lanes = Lanes::default();
-                for_rows(layout, &spans[colour], colour, k, |row, _| {
-                    let range = row.base..row.base + row.len;
-                    lanes.add_single(&x[colour][range.clone()], &b[colour][range]);
+                vectorized(|| {
+                    for_rows(layout, &spans[colour], colour, k, |row, _| {
+                        let range = row.base..row.base + row.len;
+                        lanes.add_single(&x[colour][range.clone()], &b[colour][range]);
+                    })
                 });
                 *sum = lanes.total();
             });
@@ -280,11 +284,13 @@ impl PoissonSolver {
         let Level { layout, spans, x: z, .. } = &multigrid.levels[0];
         for colour in 0..2 {
             for_planes(layout, &mut p[colour], |k, plane| {
-                for_rows(layout, &spans[colour], colour, k, |row, local| {
-                    let z = &z[colour][row.base..row.base + row.len];
-                    for (p, z) in plane[local].iter_mut().zip(z) {
-                        *p = f64::from(*z) * up + beta * *p;
-                    }
+                vectorized(|| {
+                    for_rows(layout, &spans[colour], colour, k, |row, local| {
+                        let z = &z[colour][row.base..row.base + row.len];
+                        for (p, z) in plane[local].iter_mut().zip(z) {
+                            *p = f64::from(*z) * up + beta * *p;
+                        }
+                    })
                 });
             });
         }
@@ -292,15 +298,17 @@ impl PoissonSolver {
         for colour in 0..2 {
             reduce_planes(layout, &mut ap[colour], partial, |k, plane| {
                 let mut lanes = Lanes::default();
-                for_rows(layout, &spans[colour], colour, k, |row, local| {
-                    let range = row.base..row.base + row.len;
-                    let (p_own, d) = (&p[colour][range.clone()], &diagonal[colour][range]);
-                    let out = &mut plane[local];
-                    // A cell that is no unknown has a zero diagonal, and must not gather its neighbours.
-                    neighbor_sums(layout, weights, colour, &p[1 - colour], row, |s, neighbors| {
-                        out[s] = if d[s] > 0.0 { d[s] * p_own[s] - neighbors } else { 0.0 };
-                    });
-                    lanes.add(p_own, out);
+                vectorized(|| {
+                    for_rows(layout, &spans[colour], colour, k, |row, local| {
+                        let range = row.base..row.base + row.len;
+                        let (p_own, d) = (&p[colour][range.clone()], &diagonal[colour][range]);
+                        let out = &mut plane[local];
+                        // A cell that is no unknown has a zero diagonal, and must not gather its neighbours.
+                        neighbor_sums(layout, weights, colour, &p[1 - colour], row, |s, neighbors| {
+                            out[s] = if d[s] > 0.0 { d[s] * p_own[s] - neighbors } else { 0.0 };
+                        });
+                        lanes.add(p_own, out);
+                    })
                 });
                 lanes.total()
             });

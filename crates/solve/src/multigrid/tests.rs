@@ -3,20 +3,8 @@ use crate::{LinearOperator, Preconditioner};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// Scene PRESSURE: a box of water with a free surface at y = 0.75 around a solid sphere.
 fn pressure(n: usize) -> PoissonProblem<3> {
-    let h = 1.0 / n as f64;
-    PoissonProblem::voxels([n; 3], [h; 3], |at| {
-        let [x, y, z] = at.map(|i| (i as f64 + 0.5) * h);
-        if (x - 0.5).powi(2) + (y - 0.4).powi(2) + (z - 0.5).powi(2) < 0.15 * 0.15 {
-            CellKind::Solid
-        } else if y < 0.75 {
-            CellKind::Fluid
-        } else {
-            CellKind::Air
-        }
-    })
-    .unwrap()
+    scenes::pressure(n).unwrap()
 }
 
 fn random_field(len: usize, seed: u64) -> Vec<f64> {

@@ -6,7 +6,7 @@
 //! Restriction is `P^T`. Only red cells are touched: after a sweep that ended with black the black residual is zero, and the sweep that
 //! begins with black overwrites whatever black values were.
 
-use super::kernels::for_rows;
+use super::kernels::{for_rows, vectorized};
 use super::layout::{Layout, for_planes};
 use super::level::{CellOperator, Level};
 use rayon::prelude::*;
@@ -95,7 +95,7 @@ pub(super) fn coarsen(fine: &CellOperator, axes: [bool; 3]) -> (CellOperator, Tr
     let n = [0, 1, 2].map(|axis| if axes[axis] { fine.n[axis].div_ceil(2) } else { fine.n[axis] });
     let coarse = coarse_operator(fine, axes, n);
     let padded = Padded::new(n);
-    let share = [0, 1, 2].map(|axis| shares(fine, axes, axis));
+    let share = shares(fine, axes);
     (coarse, Transfer { axes, coarse: padded, share, natural: vec![0.0; padded.len] })
 }
 
@@ -139,43 +139,47 @@ fn coarse_operator(fine: &CellOperator, axes: [bool; 3], n: [usize; 3]) -> CellO
     CellOperator { n, upper, extra }
 }
 
-/// How much each red cell takes from the coarse neighbour on its side along `axis`: `w_out / (w_out + 3 w_in)` with the weights of its
+/// How much each red cell takes from the coarse neighbour on its side, along each axis: `w_out / (w_out + 3 w_in)` with the weights of its
 /// outer and inner face, a quarter when they are equal.
-fn shares(fine: &CellOperator, axes: [bool; 3], axis: usize) -> Vec<u8> {
-    if !axes[axis] {
-        return Vec::new();
-    }
+fn shares(fine: &CellOperator, axes: [bool; 3]) -> [Vec<u8>; 3] {
     let layout = Layout::new(fine.n);
     let strides = fine.strides();
-    let mut share = vec![0u8; layout.len];
-    for_planes(&layout, &mut share, |k, plane| {
+    let mut share = [vec![0u8; layout.len], vec![0u8; layout.len], vec![0u8; layout.len]];
+    let [sx, sy, sz] = &mut share;
+    let inner = layout.plane..layout.plane * (layout.n[2] + 1);
+    let planes = sx[inner.clone()]
+        .par_chunks_exact_mut(layout.plane)
+        .zip(sy[inner.clone()].par_chunks_exact_mut(layout.plane))
+        .zip(sz[inner].par_chunks_exact_mut(layout.plane));
+    planes.enumerate().for_each(|(k, ((sx, sy), sz))| {
         for j in 0..layout.n[1] {
             let start = layout.in_plane(j);
             for (s, i) in (Layout::offset(0, j, k)..layout.n[0]).step_by(2).enumerate() {
                 let at = [i, j, k];
                 let cell = i + j * strides[1] + k * strides[2];
-                let slot = &mut plane[start + s];
-                let faces = [0, 1, 2].map(|axis| {
+                let mut faces = [[0.0; 2]; 3];
+                let mut strongest_inner = 0.0f32;
+                for axis in (0..3).filter(|&axis| axes[axis]) {
                     let below = if at[axis] > 0 { fine.upper[axis][cell - strides[axis]] } else { 0.0 };
                     let above = fine.upper[axis][cell];
-                    if at[axis] & 1 == 1 { [below, above] } else { [above, below] }
-                });
-                let strongest_inner =
-                    (0..3).filter(|&axis| axes[axis]).map(|axis| faces[axis][0]).fold(0.0, f32::max);
-                let raw = |axis: usize| {
+                    faces[axis] = if at[axis] & 1 == 1 { [below, above] } else { [above, below] };
+                    strongest_inner = strongest_inner.max(faces[axis][0]);
+                }
+                let mut raw = [0.0; 3];
+                for axis in (0..3).filter(|&axis| axes[axis]) {
                     let [inner, outer] = faces[axis];
                     let inner = if inner > 0.0 { inner } else { strongest_inner };
                     if outer > 0.0 {
-                        outer / (outer + 3.0 * inner)
+                        raw[axis] = outer / (outer + 3.0 * inner);
                     } else if fine.extra[cell] > 0.0 {
                         // A Dirichlet boundary behind the closed face: its value, zero, takes the neighbour's place.
-                        (0.25 * fine.extra[cell] / inner.max(f32::MIN_POSITIVE)).min(0.25)
-                    } else {
-                        0.0
+                        raw[axis] = (0.25 * fine.extra[cell] / inner.max(f32::MIN_POSITIVE)).min(0.25);
                     }
-                };
-                let total: f32 = (0..3).filter(|&axis| axes[axis]).map(raw).sum();
-                *slot = (raw(axis) / total.max(1.0) * UNITS).round() as u8;
+                }
+                let scale = UNITS / (raw[0] + raw[1] + raw[2]).max(1.0);
+                sx[start + s] = (raw[0] * scale).round() as u8;
+                sy[start + s] = (raw[1] * scale).round() as u8;
+                sz[start + s] = (raw[2] * scale).round() as u8;
             }
         }
     });
@@ -192,31 +196,33 @@ impl Transfer {
         let Self { axes, coarse: padded, share, natural } = self;
         let layout = &fine.layout;
         padded.for_planes(natural, layout.parallel(), |k, plane| {
-            for j in 0..padded.n[1] {
-                let local = (j + 1) * padded.row + 1;
-                let out = &mut plane[local..local + padded.n[0]];
-                out.fill(0.0);
-                for fk in children(axes[2], k, layout.n[2]) {
-                    for fj in children(axes[1], j, layout.n[1]) {
-                        restrict_own(*axes, fine, share, (fj, fk), out);
+            vectorized(|| {
+                for j in 0..padded.n[1] {
+                    let local = (j + 1) * padded.row + 1;
+                    let out = &mut plane[local..local + padded.n[0]];
+                    out.fill(0.0);
+                    for fk in children(axes[2], k, layout.n[2]) {
+                        for fj in children(axes[1], j, layout.n[1]) {
+                            restrict_own(*axes, fine, share, (fj, fk), out);
+                        }
                     }
-                }
-                // Children of the coarse neighbours across rows, on the side that faces this row.
-                for (axis, at, across, c) in [(1, j, 2, k), (2, k, 1, j)] {
-                    if !axes[axis] {
-                        continue;
-                    }
-                    for f in [(2 * at).wrapping_sub(1), 2 * at + 2] {
-                        if f >= layout.n[axis] {
+                    // Children of the coarse neighbours across rows, on the side that faces this row.
+                    for (axis, at, across, c) in [(1, j, 2, k), (2, k, 1, j)] {
+                        if !axes[axis] {
                             continue;
                         }
-                        for g in children(axes[across], c, layout.n[across]) {
-                            let row = if axis == 1 { (f, g) } else { (g, f) };
-                            restrict_facing(axes[0], fine, &share[axis], row, out);
+                        for f in [(2 * at).wrapping_sub(1), 2 * at + 2] {
+                            if f >= layout.n[axis] {
+                                continue;
+                            }
+                            for g in children(axes[across], c, layout.n[across]) {
+                                let row = if axis == 1 { (f, g) } else { (g, f) };
+                                restrict_facing(axes[0], fine, &share[axis], row, out);
+                            }
                         }
                     }
                 }
-            }
+            })
         });
         for colour in 0..2 {
             let Level { layout, spans, b, .. } = coarse;
@@ -250,52 +256,54 @@ impl Transfer {
         });
         let Level { layout, spans, inverse, x, .. } = fine;
         for_planes(layout, &mut x[0], |k, plane| {
-            for_rows(layout, &spans[0], 0, k, |row, local| {
-                let (fj, s0) = layout.row_of(local.start);
-                let (j, side_y) = parent(axes[1], fj);
-                let (k, side_z) = parent(axes[2], k);
-                let range = row.base..row.base + row.len;
-                let active = &inverse[0][range.clone()];
-                let x = &mut plane[local];
-                let step = if axes[0] { 1 } else { 2 };
-                let start = padded.start(j, k) + if axes[0] { s0 } else { 2 * s0 + row.q };
-                let len = step * (row.len - 1) + 1;
-                let own = &natural[start..start + len];
-                // Share and coarse neighbour along an axis, if it is coarsened.
-                let along = |axis: usize, side: Option<usize>, stride: usize| {
-                    side.map(|side| {
-                        let neighbor = if side == 0 { start - stride } else { start + stride };
-                        (&share[axis][range.clone()], &natural[neighbor..neighbor + len])
-                    })
-                };
-                let from_x = along(0, axes[0].then_some(row.q), 1);
-                let from_y = along(1, side_y, padded.row);
-                let from_z = along(2, side_z, padded.plane);
-                if let (Some((ax, nx)), Some((ay, ny)), Some((az, nz))) = (from_x, from_y, from_z) {
-                    for s in 0..row.len {
-                        let c = own[s];
-                        let change = f32::from(ax[s]) * (nx[s] - c)
-                            + f32::from(ay[s]) * (ny[s] - c)
-                            + f32::from(az[s]) * (nz[s] - c);
-                        x[s] += if active[s] > 0.0 { c + UNIT * change } else { 0.0 };
-                    }
-                } else {
-                    for s in 0..row.len {
-                        let c = own[step * s];
-                        let mut change = 0.0;
-                        for (share, neighbor) in [from_x, from_y, from_z].into_iter().flatten() {
-                            change += f32::from(share[s]) * (neighbor[step * s] - c);
+            vectorized(|| {
+                for_rows(layout, &spans[0], 0, k, |row, local| {
+                    let (fj, s0) = layout.row_of(local.start);
+                    let (j, side_y) = parent(axes[1], fj);
+                    let (k, side_z) = parent(axes[2], k);
+                    let range = row.base..row.base + row.len;
+                    let active = &inverse[0][range.clone()];
+                    let x = &mut plane[local];
+                    let step = if axes[0] { 1 } else { 2 };
+                    let start = padded.start(j, k) + if axes[0] { s0 } else { 2 * s0 + row.q };
+                    let len = step * (row.len - 1) + 1;
+                    let own = &natural[start..start + len];
+                    // Share and coarse neighbour along an axis, if it is coarsened.
+                    let along = |axis: usize, side: Option<usize>, stride: usize| {
+                        side.map(|side| {
+                            let neighbor = if side == 0 { start - stride } else { start + stride };
+                            (&share[axis][range.clone()], &natural[neighbor..neighbor + len])
+                        })
+                    };
+                    let from_x = along(0, axes[0].then_some(row.q), 1);
+                    let from_y = along(1, side_y, padded.row);
+                    let from_z = along(2, side_z, padded.plane);
+                    if let (Some((ax, nx)), Some((ay, ny)), Some((az, nz))) = (from_x, from_y, from_z) {
+                        for s in 0..row.len {
+                            let c = own[s];
+                            let change = f32::from(ax[s]) * (nx[s] - c)
+                                + f32::from(ay[s]) * (ny[s] - c)
+                                + f32::from(az[s]) * (nz[s] - c);
+                            x[s] += if active[s] > 0.0 { c + UNIT * change } else { 0.0 };
                         }
-                        x[s] += if active[s] > 0.0 { c + UNIT * change } else { 0.0 };
+                    } else {
+                        for s in 0..row.len {
+                            let c = own[step * s];
+                            let mut change = 0.0;
+                            for (share, neighbor) in [from_x, from_y, from_z].into_iter().flatten() {
+                                change += f32::from(share[s]) * (neighbor[step * s] - c);
+                            }
+                            x[s] += if active[s] > 0.0 { c + UNIT * change } else { 0.0 };
+                        }
                     }
-                }
+                })
             });
         });
     }
 }
 
 /// Adds what the red cells of the fine row `(fj, fk)` give to their own coarse row and, along axis 0, to their neighbours in that row.
-#[inline]
+#[inline(always)]
 fn restrict_own(
     axes: [bool; 3],
     fine: &Level,
@@ -335,7 +343,7 @@ fn restrict_own(
 }
 
 /// Adds what the red cells of the fine row `(fj, fk)`, children of a neighbouring coarse row, give to this row.
-#[inline]
+#[inline(always)]
 fn restrict_facing(coarsen_x: bool, fine: &Level, share: &[u8], (fj, fk): (usize, usize), out: &mut [f32]) {
     let layout = &fine.layout;
     if fine.spans[0][layout.row_number(fj, fk)].range().is_empty() {

@@ -13,6 +13,8 @@ mod iso_surface;
 mod krylov;
 mod ray_no_leak;
 mod resume;
+mod multigrid_flat;
+mod poisson_order;
 mod signed_distance_order;
 mod svd_accuracy;
 mod tetrahedra_quality;
@@ -40,4 +42,6 @@ pub(super) const CASES: &[Case] = &[
     winding_number::CASE,
     resume::CASE,
     threads::CASE,
+    poisson_order::CASE,
+    multigrid_flat::CASE,
 ];
