@@ -243,6 +243,6 @@ fn bad_scenes_and_arguments_are_told_with_their_place() {
     place.expect(2, &["run", "small.toml", "--resume", "--overwrite"]);
     // A step beyond what is stable is told before anything is written.
     let (_, err) = place.expect(2, &["run", "small.toml", "--set", "time.step=0.02"]);
-    assert!(err.contains("stab"), "{err}");
+    assert!(err.contains("too long"), "{err}");
     assert!(!place.path("runs").exists());
 }
