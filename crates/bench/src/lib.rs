@@ -6,9 +6,11 @@
 //!
 //! To add a benchmark: one file with `pub(crate) const BENCHMARK: Benchmark`, and its name in [`all`].
 
+mod frames;
 mod machine;
 mod pressure;
 mod report;
+mod svd;
 
 pub use machine::{CpuClock, Machine, peak_memory};
 pub use report::{BenchReport, BenchRow, Mark, Peer};
@@ -93,7 +95,7 @@ pub struct Benchmark {
 
 /// All benchmarks.
 pub fn all() -> &'static [Benchmark] {
-    &[pressure::BENCHMARK]
+    &[pressure::BENCHMARK, svd::BENCHMARK, frames::BENCHMARK]
 }
 
 /// Runs the named benchmarks, or all when `names` is empty.
@@ -134,6 +136,15 @@ mod tests {
         let iterations: Vec<_> =
             report.rows.iter().filter(|row| row.unit == "iterations" && row.mark.is_some()).collect();
         assert!(!iterations.is_empty() && iterations.iter().all(|row| row.reached == Some(true)), "{table}");
+    }
+
+    #[test]
+    fn quick_svd_and_frames_measure_something() {
+        let options = BenchOptions { threads: 2, ..BenchOptions::quick() };
+        let report = run(&["svd".into(), "frames".into()], &options).unwrap();
+        assert!(
+            report.rows.len() >= 9 && report.rows.iter().all(|row| row.value.is_finite() && row.value >= 0.0)
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! One file a subcommand.
 
+mod bench;
 mod check;
 mod completions;
 mod export;
@@ -30,6 +31,8 @@ pub enum Command {
     Export(export::Arguments),
     /// Measure the simulator against exact and published results
     Verify(verify::Arguments),
+    /// Measure speed and memory against written marks
+    Bench(bench::Arguments),
     /// Print a script that completes commands in a shell
     Completions(completions::Arguments),
     /// Print the manual page
@@ -47,6 +50,7 @@ impl Command {
             Self::Info(arguments) => info::execute(&arguments),
             Self::Export(arguments) => export::execute(&arguments),
             Self::Verify(arguments) => verify::execute(&arguments),
+            Self::Bench(arguments) => bench::execute(&arguments),
             Self::Completions(arguments) => completions::execute(&arguments),
             Self::Man(arguments) => man::execute(&arguments),
         }

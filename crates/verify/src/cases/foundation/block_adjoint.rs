@@ -4,8 +4,10 @@
 //! Source: spec/fluid-structure.md 3.7 (the dot-product self test, 1e-12). A new block joins by one line in [`EXAMPLES`].
 
 use crate::{Case, CaseError, Measurements, Speed};
+use splashdown_deformable::{Spring, SpringDamping, Springs};
+use splashdown_math::{Dim, Space, Vector};
 use splashdown_solve::testing::{TestNumbers, check_block, random_mass, random_rows};
-use splashdown_solve::{Block, ComposedBlock, FnBlock, InverseMass, SparseBlock};
+use splashdown_solve::{Block, ComposedBlock, CsrMatrix, FnBlock, InverseMass, SparseBlock, VelocityLayout};
 
 pub(super) const CASE: Case = Case {
     name: "foundation/block-adjoint",
@@ -25,7 +27,7 @@ struct Example {
 
 /// One maker a kind of block.
 const EXAMPLES: &[fn(&mut TestNumbers) -> Result<Example, CaseError>] =
-    &[constraint, factored_force, closures, composed];
+    &[constraint, factored_force, closures, composed, spring_damping::<2>, spring_damping::<3>];
 
 fn constraint(random: &mut TestNumbers) -> Result<Example, CaseError> {
     let inverse_mass = random_mass(random);
@@ -70,6 +72,69 @@ fn composed(random: &mut TestNumbers) -> Result<Example, CaseError> {
     let block = ComposedBlock::new("factor after interpolation", outer, inner, 1.0)
         .map_err(|error| CaseError::new("composing", error))?;
     Ok(Example { inverse_mass, block: Box::new(block) })
+}
+
+/// The coupled world's own block, assembled here from its rows so that it owns what it needs.
+struct Damping<const D: usize> {
+    springs: Springs,
+    positions: Vec<Vector<D>>,
+    layout: VelocityLayout,
+}
+
+impl<const D: usize> Damping<D> {
+    fn rows_at_positions(&self) -> SpringDamping<'_, D> {
+        self.springs.damping_rows(&self.positions, 0.01, self.layout)
+    }
+}
+
+impl<const D: usize> Block for Damping<D> {
+    fn name(&self) -> &str {
+        "spring damping"
+    }
+    fn rows(&self) -> usize {
+        self.rows_at_positions().rows()
+    }
+    fn apply(&self, velocity: &[f64], out: &mut [f64]) {
+        self.rows_at_positions().apply(velocity, out);
+    }
+    fn add_transpose(&self, z: &[f64], impulse: &mut [f64]) {
+        self.rows_at_positions().add_transpose(z, impulse);
+    }
+    fn compliance(&self, out: &mut [f64]) {
+        self.rows_at_positions().compliance(out);
+    }
+    fn diagonal(&self, inverse_mass: &InverseMass, out: &mut [f64]) {
+        self.rows_at_positions().diagonal(inverse_mass, out);
+    }
+    fn assemble(&self) -> Option<CsrMatrix> {
+        self.rows_at_positions().assemble()
+    }
+}
+
+fn spring_damping<const D: usize>(random: &mut TestNumbers) -> Result<Example, CaseError>
+where
+    Dim<D>: Space<D>,
+{
+    let count = 25;
+    let layout = VelocityLayout::new::<D>(4, count, 3);
+    let mut inverse_mass = InverseMass::zero(layout);
+    for particle in 0..count {
+        let inverse = random.uniform(0.0, 2.0);
+        inverse_mass
+            .set_particle(particle, inverse)
+            .map_err(|error| CaseError::new("setting a mass", error))?;
+    }
+    let positions = (0..count).map(|_| Vector::from_fn(|_, _| random.uniform(-1.0, 1.0))).collect();
+    let springs = (0..60)
+        .map(|index| Spring {
+            ends: [index % 25, (index % 25 + 1 + index / 25) % 25],
+            stiffness: 1.0,
+            damping: random.uniform(0.0, 5.0),
+            rest_length: 1.0,
+        })
+        .collect();
+    let springs = Springs::new(springs, count).map_err(|error| CaseError::new("joining particles", error))?;
+    Ok(Example { inverse_mass, block: Box::new(Damping { springs, positions, layout }) })
 }
 
 fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
