@@ -9,6 +9,9 @@ use splashdown_math::Vector;
 const MAX_STEPS: usize = 20;
 /// Step, in units of the smallest spacing, at which the closest point is found.
 const TOLERANCE: f64 = 1e-10;
+/// Last step that is good enough when the search ends without reaching the tolerance. The gradient of the interpolant jumps a little between
+/// cells, so that a foot near such a place is approached from both sides for ever; the distance errs by the square of the step.
+const GOOD_ENOUGH: f64 = 1e-3;
 
 /// Place in the array and distance (m) of every sample next to the zero set, in the order of the array.
 pub(super) fn distances<const D: usize>(
@@ -110,6 +113,7 @@ fn slope<const D: usize>(phi: &Field<D>, lattice: &Lattice<D>, index: Index<D>) 
 /// of the perpendicular (D. L. Chopp, "Some improvements of the fast marching method", 2001).
 fn closest_point<const D: usize>(phi: &Field<D>, start: &Vector<D>, spacing: f64) -> Option<f64> {
     let mut x = *start;
+    let mut last_step = f64::INFINITY;
     for _ in 0..MAX_STEPS {
         let (value, gradient) = phi.sample_with_gradient(&x, Interpolation::Cubic, Reach::Interior);
         let squared = gradient.norm_squared();
@@ -125,10 +129,12 @@ fn closest_point<const D: usize>(phi: &Field<D>, start: &Vector<D>, spacing: f64
         if distance.is_nan() || distance > 3.0 * spacing * (D as f64).sqrt() {
             return None;
         }
-        if step.norm() < TOLERANCE * spacing {
-            // Beyond the samples the interpolant is only continued, so a foot there means nothing.
-            return phi.lattice().hull().contains(&x).then_some(distance);
+        last_step = step.norm();
+        if last_step < TOLERANCE * spacing {
+            break;
         }
     }
-    None
+    // Beyond the samples the interpolant is only continued, so a foot there means nothing.
+    let found = last_step < GOOD_ENOUGH * spacing && phi.lattice().hull().contains(&x);
+    found.then(|| (x - start).norm())
 }
