@@ -19,6 +19,7 @@ pub enum CubeSplit {
 }
 
 /// Points of the grid of `cells` that spans the box, k fastest, and the index of the point (i, j, k).
+#[allow(clippy::type_complexity)] // a type cannot be named for the closure
 fn grid_points(
     lower: Vector<3>,
     upper: Vector<3>,

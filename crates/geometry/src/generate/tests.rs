@@ -275,7 +275,7 @@ fn strings_are_even() {
 fn polygons_with_holes_are_triangulated() {
     let square = [v2(0.0, 0.0), v2(4.0, 0.0), v2(4.0, 4.0), v2(0.0, 4.0)];
     let hole = vec![v2(1.0, 1.0), v2(1.0, 2.0), v2(2.0, 2.0), v2(2.0, 1.0)];
-    let plain = polygon_triangles(&square, &[hole.clone()], None).unwrap();
+    let plain = polygon_triangles(&square, std::slice::from_ref(&hole), None).unwrap();
     assert_eq!(plain.points.len(), 8);
     near(solid(&plain, 0).volume, 15.0, 1e-14);
     let fine = polygon_triangles(&square, &[hole], Some(0.3)).unwrap();

@@ -94,7 +94,7 @@ pub fn surface_points<const D: usize, const N: usize>(
     positive("distance", distance)?;
     let mut drawer = Drawer::new(mesh, seed)?;
     let darts = DARTS * (drawer.total() / distance.powi(N as i32 - 1)).max(1.0);
-    if !(darts <= LIMIT as f64) {
+    if darts.is_nan() || darts > LIMIT as f64 {
         return Err(SampleError::TooMany { points: darts, limit: LIMIT });
     }
     // Cells of the size of the distance: a neighbour within it is in one of the 3^D cells around.

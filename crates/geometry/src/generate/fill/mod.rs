@@ -229,7 +229,7 @@ where
     }
     let (lattice, points) = Cells::<D, N>::covering(lower, upper, *cell);
     let limit = (*max_points).min(u32::MAX as usize / 8);
-    if !(points <= limit as f64) {
+    if points.is_nan() || points > limit as f64 {
         let suggestion = cell * (points / limit as f64).powf(1.0 / D as f64) * 1.05;
         return Err(FillError::TooManyCells { cell: *cell, points, limit, suggestion });
     }
