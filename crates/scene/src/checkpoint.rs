@@ -112,7 +112,7 @@ pub fn list(folder: &Path) -> Result<Vec<(u64, PathBuf)>, StorageError> {
         });
         found.extend(step.map(|step| (step, path)));
     }
-    found.sort_by(|a, b| b.0.cmp(&a.0));
+    found.sort_by_key(|found| std::cmp::Reverse(found.0));
     Ok(found)
 }
 

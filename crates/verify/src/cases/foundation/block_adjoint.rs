@@ -124,7 +124,8 @@ where
             .set_particle(particle, inverse)
             .map_err(|error| CaseError::new("setting a mass", error))?;
     }
-    let positions = (0..count).map(|_| Vector::from_fn(|_, _| random.uniform(-1.0, 1.0))).collect();
+    let positions: Vec<Vector<D>> =
+        (0..count).map(|_| Vector::from_fn(|_, _| random.uniform(-1.0, 1.0))).collect();
     let springs = (0..60)
         .map(|index| Spring {
             ends: [index % 25, (index % 25 + 1 + index / 25) % 25],
