@@ -335,6 +335,7 @@ impl RunFolder {
             }
             remove_run(layout)?;
         }
+        sign(&lock);
         // First of all files, so that a folder that is killed from here on is known to be ours.
         info.write(layout)?;
         layout.create_folders()?;
@@ -347,6 +348,7 @@ impl RunFolder {
         RunInfo::read(&layout)?;
         let lock = lock(&layout)?;
         let info = RunInfo::read(&layout)?;
+        sign(&lock);
         Ok((Self { layout, _lock: lock }, info))
     }
 
@@ -430,8 +432,13 @@ fn lock(layout: &Layout) -> Result<File, RunFolderError> {
         }
         Err(TryLockError::Error(cause)) => return Err(StorageError { action: "lock", path, cause }.into()),
     }
-    let _ = file.set_len(0).and_then(|()| writeln!(file, "{}", std::process::id()));
     Ok(file)
+}
+
+/// Leaves the number of this process in the lock file, for the message of whoever finds it locked; without it that message is still right.
+/// Done only when the folder is really taken, so that a refused run leaves every byte as it was.
+fn sign(mut lock: &File) {
+    let _ = lock.set_len(0).and_then(|()| writeln!(lock, "{}", std::process::id()));
 }
 
 /// Removes what a run wrote and nothing else. `run.json` stays until the next run replaces it, so the folder is known to be ours throughout.
