@@ -31,7 +31,7 @@ fn deep_nesting_is_refused() {
         read(&format!("a = {}1{}", "{a=".repeat(depth), "}".repeat(depth)));
         read(&format!("{}a = 1", "a.".repeat(depth)));
         read(&format!("[{}a]\nb = 1", "a.".repeat(depth)));
-        read(&format!("{}", "[".repeat(depth)));
+        read(&"[".repeat(depth));
         read(&format!("dimension = 2\n[time]\nend = \"{}$a{}\"", "(".repeat(depth), ")".repeat(depth)));
         read(&format!(
             "[variables]\n{}",

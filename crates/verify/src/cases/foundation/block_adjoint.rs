@@ -25,8 +25,10 @@ struct Example {
     block: Box<dyn Block>,
 }
 
+type Maker = fn(&mut TestNumbers) -> Result<Example, CaseError>;
+
 /// One maker a kind of block.
-const EXAMPLES: &[fn(&mut TestNumbers) -> Result<Example, CaseError>] =
+const EXAMPLES: &[Maker] =
     &[constraint, factored_force, closures, composed, spring_damping::<2>, spring_damping::<3>];
 
 fn constraint(random: &mut TestNumbers) -> Result<Example, CaseError> {

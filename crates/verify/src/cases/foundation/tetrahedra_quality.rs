@@ -49,8 +49,10 @@ fn filled(shape: fn(&Vector<3>) -> f64, cell: f64, smoothing: usize) -> Result<F
     fill(shape, &options).map_err(|error| CaseError::new("filling the shape", error))
 }
 
+type Distance = fn(&Vector<3>) -> f64;
+
 fn run(m: &mut Measurements) -> Result<(), CaseError> {
-    let shapes: [(&str, fn(&Vector<3>) -> f64, f64); 3] = [
+    let shapes: [(&str, Distance, f64); 3] = [
         ("ball", ball, 4.0 / 3.0 * PI * 0.8f64.powi(3)),
         ("torus", torus, 2.0 * PI * 0.6 * PI * 0.25 * 0.25),
         // An eighth of the ball, which lies within the box since 0.8 < 1, is missing.
