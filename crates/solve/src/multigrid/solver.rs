@@ -122,8 +122,9 @@ impl PoissonSolver {
             }
             report.relative_residual = norm / norm_b;
             report.converged = norm <= goal;
-            let stalled = !(norm < 0.5 * before);
-            if report.converged || stalled || report.iterations >= options.max_iterations {
+            // A residual that is not a number has not gained either.
+            let gained = norm < 0.5 * before;
+            if report.converged || !gained || report.iterations >= options.max_iterations {
                 break;
             }
         }
