@@ -362,7 +362,7 @@ fn judge(
             negative,
             unknowns,
             0.0,
-            source,
+            "exact: one for each independent row of a saddle-point matrix",
         );
     } else {
         let nullity = spectrum.iter().filter(|&&value| value < 1e-12).count() as f64;
