@@ -1,4 +1,4 @@
-//! Signed SVD of 3x3 and 2x2 matrices: decompositions a second, one at a time, in lanes, and in lanes on all threads.
+//! Signed SVD of 3x3 and 2x2 matrices: decompositions a second, one at a time, in lanes, and in lanes on two threads, for which the mark is.
 
 use crate::{BenchError, BenchOptions, BenchRow, Benchmark, Mark};
 use splashdown_math::{Dim, Matrix, Space, Svd, signed_svd, signed_svd_batch, signed_svd_batch_parallel};
@@ -6,7 +6,7 @@ use std::time::Instant;
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: "svd",
-    summary: "signed SVD of small matrices a second: single calls, lanes, lanes on all threads",
+    summary: "signed SVD of small matrices a second: single calls, lanes, lanes on two threads",
     run,
 };
 
@@ -49,7 +49,7 @@ where
     let single = rate(&|out| out.iter_mut().zip(&matrices).for_each(|(out, f)| *out = signed_svd(f)));
     let lanes = rate(&|out| signed_svd_batch(&matrices, out));
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(options.threads)
+        .num_threads(2)
         .build()
         .map_err(|error| BenchError::failed("starting threads", error))?;
     let parallel = pool.install(|| rate_on(&matrices, rounds));
@@ -58,9 +58,7 @@ where
     };
     rows.push(row("single calls", single, 1));
     rows.push(row("lanes", lanes, 1));
-    // The mark is for two cores; on more it is not a fair one.
-    let mark = mark.filter(|_| options.threads == 2);
-    rows.push(row("lanes on all threads", parallel, options.threads).with_mark_if(mark));
+    rows.push(row("lanes on two threads", parallel, 2).with_mark_if(mark));
     Ok(())
 }
 

@@ -17,7 +17,10 @@ fn list_names_scenes_that_run() {
     let (out, _) = place.expect(0, &["list", "--json"]);
     let list: Value = serde_json::from_str(&out).unwrap();
     for scene in list.as_array().unwrap() {
-        place.expect(0, &["check", scene["name"].as_str().unwrap()]);
+        let name = scene["name"].as_str().unwrap();
+        place.expect(0, &["check", name]);
+        place.expect(0, &["run", name, "--quiet", "--until", "0.1"]);
+        assert!(place.path(&format!("runs/{name}/log.jsonl")).is_file());
     }
 }
 
@@ -186,7 +189,8 @@ fn verify_lists_runs_and_tells_what_it_does_not_know() {
 #[test]
 fn help_has_examples_and_completions_and_manual_are_made() {
     let place = Place::new();
-    for command in ["run", "check", "new", "list", "info", "export", "verify", "completions", "man"] {
+    for command in ["run", "check", "new", "list", "info", "export", "verify", "bench", "completions", "man"]
+    {
         let (out, _) = place.expect(0, &[command, "--help"]);
         assert!(out.contains("Examples:"), "{command}");
     }
@@ -217,5 +221,40 @@ fn a_reader_that_goes_away_is_no_error() {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{arguments:?}");
         assert!(output.stderr.is_empty(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+}
+
+/// Issue 2, "Bad input": meshes that are empty, leaky, inverted or non-manifold, or whose header lies about their size.
+#[test]
+fn meshes_that_cannot_be_simulated_are_refused_with_the_reason() {
+    let place = Place::new();
+    let corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n";
+    let tetrahedron = "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
+    place.write("whole.obj", &format!("{corners}{tetrahedron}"));
+    place.expect(0, &["check", "whole.obj"]);
+    let msh = |elements: &str| {
+        format!(
+            "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n$Elements\n1\n{elements}\n$EndElements\n"
+        )
+    };
+    place.write("whole.msh", &msh("1 4 2 0 0 1 2 3 4"));
+    place.expect(0, &["check", "whole.msh"]);
+    let lying = [&[b' '; 80][..], &10_000_000u32.to_le_bytes()[..], &[0; 50][..]].concat();
+    fs::write(place.path("lying.stl"), lying).unwrap();
+    for (name, text, reason) in [
+        ("empty.obj", String::new(), "empty"),
+        ("leaky.obj", format!("{corners}f 1 3 2\nf 1 2 4\nf 1 4 3\n"), "leak"),
+        ("fin.obj", format!("{corners}v 1 1 1\n{tetrahedron}f 1 2 5\n"), ""),
+        ("flipped.obj", format!("{corners}f 1 2 3\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"), "orient"),
+        ("inverted.msh", msh("1 4 2 0 0 1 3 2 4"), "inverted"),
+        ("lying.stl", String::new(), "lying.stl"),
+    ] {
+        if name != "lying.stl" {
+            place.write(name, &text);
+        }
+        let before = fs::read(place.path(name)).unwrap();
+        let (_, err) = place.expect(2, &["check", name]);
+        assert!(err.contains(name) && err.to_lowercase().contains(reason), "{name}: {err}");
+        assert_eq!(fs::read(place.path(name)).unwrap(), before, "{name} was changed");
     }
 }

@@ -147,21 +147,14 @@ where
         {
             return Err(ModelError::ParticleMass { name, particle, mass });
         }
-        Springs::new(springs.to_vec(), particles.len())
-            .map_err(|source| ModelError::Spring { name: name.clone(), source })?;
         let first = self.particles.len();
-        let mut all = self.springs.springs().to_vec();
-        let first_spring = all.len();
-        all.extend(
-            springs
-                .iter()
-                .map(|spring| Spring { ends: spring.ends.map(|end| end + first as u32), ..*spring }),
-        );
-        let last_spring = all.len();
+        let first_spring = self.springs.springs().len();
+        self.springs
+            .append(springs.to_vec(), particles.len())
+            .map_err(|source| ModelError::Spring { name: name.clone(), source })?;
+        let last_spring = self.springs.springs().len();
         self.particles.mass.extend(&particles.mass);
         self.particles.pinned.extend(&particles.pinned);
-        self.springs = Springs::new(all, self.particles.len())
-            .map_err(|source| ModelError::Spring { name: name.clone(), source })?;
         self.deformables.push(Deformable {
             name,
             particles: first..self.particles.len(),

@@ -201,11 +201,10 @@ where
     Dim<D>: Space<D>,
 {
     let mut velocities = start.clone();
-    for (body, moving) in
-        model.bodies.iter().zip(&mut velocities.bodies).filter(|(body, _)| body.is_dynamic())
-    {
-        let _ = body;
-        moving.velocity += model.gravity * dt;
+    for (body, moving) in model.bodies.iter().zip(&mut velocities.bodies) {
+        if body.is_dynamic() {
+            moving.velocity += model.gravity * dt;
+        }
     }
     let mut force = vec![0.0; D * positions.len()];
     model.springs.add_elastic(positions, &mut force);

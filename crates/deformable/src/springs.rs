@@ -113,6 +113,25 @@ impl Springs {
         Ok(Self { springs, incident_offsets, incident })
     }
 
+    /// Adds springs between `particle_count` particles that come after all particles so far; the ends are counted from the first of these.
+    ///
+    /// Costs as much as what is added, so that many bodies can be added one by one.
+    pub fn append(&mut self, springs: Vec<Spring>, particle_count: usize) -> Result<(), SpringError> {
+        let added = Self::new(springs, particle_count)?;
+        let first_particle = (self.incident_offsets.len() - 1) as u32;
+        let first_spring = self.springs.len() as u32;
+        let base = self.incident.len();
+        self.springs.extend(
+            added
+                .springs
+                .iter()
+                .map(|spring| Spring { ends: spring.ends.map(|end| end + first_particle), ..*spring }),
+        );
+        self.incident.extend(added.incident.iter().map(|code| code + 2 * first_spring));
+        self.incident_offsets.extend(added.incident_offsets[1..].iter().map(|offset| offset + base));
+        Ok(())
+    }
+
     /// The springs in their order.
     pub fn springs(&self) -> &[Spring] {
         &self.springs
@@ -341,6 +360,19 @@ mod tests {
     fn damping_rows_are_adjoint_and_factor_the_damping() {
         rows_are_adjoint_and_factor_the_damping::<2>();
         rows_are_adjoint_and_factor_the_damping::<3>();
+    }
+
+    #[test]
+    fn appended_springs_act_as_if_all_had_been_given_at_once() {
+        let (position, springs) = tangle::<3>(&mut TestNumbers::new(9));
+        let mut twice = Springs::new(springs.springs().to_vec(), 12).unwrap();
+        twice.append(springs.springs().to_vec(), 12).unwrap();
+        let positions = [position.clone(), position.clone()].concat();
+        let (mut once, mut both) = (vec![0.0; 36], vec![0.0; 72]);
+        springs.add_elastic(&position, &mut once);
+        twice.add_elastic(&positions, &mut both);
+        assert_eq!(both, [once.clone(), once].concat());
+        assert!(twice.append(vec![Spring { ends: [0, 5], ..springs.springs()[0] }], 3).is_err());
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::terminal::{self, columns};
 use clap::Args;
-use splashdown_bench::{BenchOptions, all, run};
+use splashdown_bench::{BenchError, BenchOptions, all, run};
 use std::path::PathBuf;
 
 #[derive(Args)]
@@ -58,7 +58,10 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
     if !arguments.sizes.is_empty() {
         options.sizes = Some(arguments.sizes.clone());
     }
-    let report = run(&arguments.names, &options).map_err(Failure::bad_input)?;
+    let report = run(&arguments.names, &options).map_err(|error| match error {
+        BenchError::Failed { .. } => Failure::failed(error),
+        BenchError::Unknown { .. } | BenchError::Size { .. } => Failure::bad_input(error),
+    })?;
     terminal::say(&report.to_string());
     if let Some(path) = &arguments.json {
         let text = report.to_json();

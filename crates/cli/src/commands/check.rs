@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::terminal;
 use clap::Args;
+use splashdown_geometry::mesh::{HexahedronMesh, TetrahedronMesh, TriangleMesh};
 use splashdown_scene::SceneErrors;
 use std::path::{Path, PathBuf};
 
@@ -11,9 +12,10 @@ use std::path::{Path, PathBuf};
 Examples:
   splashdown check mine.toml
   splashdown check scenes/                 every .toml file below
-  splashdown check 'scenes/**/*.toml' --json")]
+  splashdown check 'scenes/**/*.toml' --json
+  splashdown check part.stl body.msh       meshes: closed surfaces, solids without inverted elements")]
 pub struct Arguments {
-    /// Scene files, folders of them, globs, or names of shipped scenes
+    /// Scene files, folders of them, globs, names of shipped scenes, or mesh files
     #[arg(required = true, value_name = "FILE")]
     scenes: Vec<String>,
     /// Change a field before checking, as in `run`
@@ -65,7 +67,7 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
     match bad {
         0 => Ok(()),
         _ if arguments.json => Err(Failure::silent(2)),
-        _ => Err(Failure::bad_input(format!("{bad} of {} scenes cannot be run", scenes.len()))),
+        _ => Err(Failure::bad_input(format!("{bad} of {} cannot be used", scenes.len()))),
     }
 }
 
@@ -75,9 +77,32 @@ pub fn describe(errors: &SceneErrors) -> String {
 }
 
 fn examine(scene: &str, set: &[String]) -> Result<(), Trouble> {
+    if super::is_mesh_file(Path::new(scene)) {
+        return examine_mesh(Path::new(scene)).map_err(Trouble::Other);
+    }
     let loaded = splashdown_scene::load(scene, set).map_err(Trouble::Scene)?;
     splashdown_scene::prepare(&loaded.scene).map_err(|error| Trouble::Other(error.to_string()))?;
     Ok(())
+}
+
+/// Can the mesh be simulated? A surface must enclose a volume, the elements of a solid must be the right way round.
+fn examine_mesh(path: &Path) -> Result<(), String> {
+    let mesh = splashdown_geometry::io::read_mesh(path).map_err(|error| error.to_string())?;
+    let points = mesh.points;
+    if !mesh.hexahedra.is_empty() {
+        HexahedronMesh { points: points.clone(), elements: mesh.hexahedra }
+            .check_solid()
+            .map_err(|e| e.to_string())?;
+        if mesh.tetrahedra.is_empty() {
+            return Ok(());
+        }
+    }
+    if !mesh.tetrahedra.is_empty() {
+        return TetrahedronMesh { points, elements: mesh.tetrahedra }
+            .check_solid()
+            .map_err(|e| e.to_string());
+    }
+    TriangleMesh::<3> { points, elements: mesh.triangles }.check_closed().map_err(|e| e.to_string())
 }
 
 /// The scenes that one argument stands for.

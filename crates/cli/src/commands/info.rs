@@ -53,7 +53,7 @@ fn examine(what: &str) -> Result<Value, Failure> {
     match extension.as_str() {
         FRAME => frame(path),
         checkpoint::EXTENSION => saved_state(path),
-        "obj" | "stl" | "ply" | "vtk" | "msh" => mesh(path),
+        _ if super::is_mesh_file(path) => mesh(path),
         _ => scene(what),
     }
 }

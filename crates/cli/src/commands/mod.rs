@@ -13,13 +13,20 @@ mod verify;
 
 use crate::failure::Failure;
 use clap::Subcommand;
+use std::path::Path;
+
+/// Is it a mesh, by its ending?
+fn is_mesh_file(path: &Path) -> bool {
+    let known = ["obj", "stl", "ply", "vtk", "msh"];
+    path.extension().is_some_and(|ending| known.iter().any(|known| ending.eq_ignore_ascii_case(known)))
+}
 
 /// What the program can do.
 #[derive(Subcommand)]
 pub enum Command {
     /// Run a scene, or go on with a run
     Run(run::Arguments),
-    /// Check scene files without running them
+    /// Check scene files without running them, or mesh files
     Check(check::Arguments),
     /// Write a commented scene to start from
     New(new::Arguments),
