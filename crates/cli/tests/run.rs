@@ -246,3 +246,44 @@ fn bad_scenes_and_arguments_are_told_with_their_place() {
     assert!(err.contains("too long"), "{err}");
     assert!(!place.path("runs").exists());
 }
+
+/// Found by attack: the loser of a race to start removed the winner's lock, and a third run could write to the same folder.
+#[test]
+fn starting_the_same_folder_twice_at_once_leaves_one_run_that_is_locked() {
+    let place = Place::new();
+    for round in 0..10 {
+        let out = format!("race-{round}");
+        let start = || {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_splashdown"));
+            command.current_dir(place.path("")).args(["run", "small.toml", "--quiet", "--out", &out]);
+            command.stderr(Stdio::null()).spawn().unwrap()
+        };
+        let codes = [start(), start()].map(|mut child| child.wait().unwrap().code());
+        assert!(codes.contains(&Some(0)), "round {round}: {codes:?}");
+        assert!(place.path(&out).join(".lock").is_file(), "round {round}");
+        place.expect(0, &["info", &out]);
+    }
+}
+
+/// Found by attack: a folder killed before its first checkpoint was refused both by `run` and by `--resume`.
+#[test]
+fn a_run_killed_before_its_first_checkpoint_begins_anew() {
+    let place = Place::new();
+    place.expect(0, &["run", "small.toml", "--quiet"]);
+    let whole = fs::read(place.path("runs/small/log.jsonl")).unwrap();
+    fs::remove_dir_all(place.path("runs/small/checkpoints")).unwrap();
+    fs::create_dir(place.path("runs/small/checkpoints")).unwrap();
+    place.expect(0, &["run", "small.toml", "--quiet", "--resume"]);
+    assert_eq!(fs::read(place.path("runs/small/log.jsonl")).unwrap(), whole);
+}
+
+/// Found by attack: `--until` before the present time ended the run and lost its end.
+#[test]
+fn an_end_in_the_past_is_refused_and_nothing_changes() {
+    let place = Place::new();
+    place.expect(0, &["run", "small.toml", "--quiet"]);
+    let scene = fs::read(place.path("runs/small/scene.toml")).unwrap();
+    let (_, err) = place.expect(2, &["run", "runs/small", "--resume", "--until", "0.01"]);
+    assert!(err.contains("past the end"), "{err}");
+    assert_eq!(fs::read(place.path("runs/small/scene.toml")).unwrap(), scene);
+}

@@ -111,6 +111,14 @@ pub enum RunError {
         /// The folder.
         folder: String,
     },
+    /// The run is past the end that was asked for.
+    #[error("the run in {folder} is at t = {time} s already, past the end that was asked for")]
+    PastEnd {
+        /// The folder.
+        folder: String,
+        /// Where it is (s).
+        time: f64,
+    },
     /// The physics broke down; the last good state is saved.
     #[error("the simulation cannot go on after step {step}, t = {time} s: {breakdown}")]
     Physics {
@@ -216,6 +224,10 @@ impl<'a> Run<'a> {
             simulation.restore(&checkpoint.state)
         })?;
         let place = checkpoint.place;
+        if plan.last_frame + 1 < place.next_frame {
+            let time = simulation.diagnostics().time;
+            return Err(RunError::PastEnd { folder: path.display().to_string(), time });
+        }
         folder.rewind(&place)?;
         let layout = folder.layout();
         storage::write_atomically(&layout.scene(), |out| out.write_all(plan.scene.as_bytes()))?;

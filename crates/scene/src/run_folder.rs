@@ -316,17 +316,18 @@ impl RunFolder {
             return Err(RunFolderError::NotOurs { path: path.to_owned() });
         }
         fs::create_dir_all(path).map_err(StorageError::doing("create", path))?;
-        let created = Self::fill(&layout, overwrite, info);
-        if created.is_err() && !existed {
-            // Only what this call made; a folder that someone else has begun to use meanwhile is not empty and stays.
+        // Whoever does not get the lock touches nothing: the folder is another's.
+        let lock = lock(&layout)?;
+        let filled = Self::fill(&layout, &lock, overwrite, info);
+        if filled.is_err() && !existed && !layout.is_run() {
+            // Still under the lock, and only what this call made.
             let _ = fs::remove_file(layout.lock());
             let _ = fs::remove_dir(path);
         }
-        created
+        filled.map(|()| Self { layout, _lock: lock })
     }
 
-    fn fill(layout: &Layout, overwrite: bool, info: &RunInfo) -> Result<Self, RunFolderError> {
-        let lock = lock(layout)?;
+    fn fill(layout: &Layout, lock: &File, overwrite: bool, info: &RunInfo) -> Result<(), RunFolderError> {
         // Looked at again under the lock: another run may have come first.
         if layout.is_run() {
             if !overwrite {
@@ -335,11 +336,11 @@ impl RunFolder {
             }
             remove_run(layout)?;
         }
-        sign(&lock);
+        sign(lock);
         // First of all files, so that a folder that is killed from here on is known to be ours.
         info.write(layout)?;
         layout.create_folders()?;
-        Ok(Self { layout: layout.clone(), _lock: lock })
+        Ok(())
     }
 
     /// Takes the folder of an existing run.
@@ -414,25 +415,46 @@ impl RunInfo {
 
 fn lock(layout: &Layout) -> Result<File, RunFolderError> {
     let path = layout.lock();
-    let mut file = OpenOptions::new()
-        .create(true)
-        .truncate(false)
-        .read(true)
-        .write(true)
-        .open(&path)
-        .map_err(StorageError::doing("create", &path))?;
-    match file.try_lock() {
-        Ok(()) => {}
-        Err(TryLockError::WouldBlock) => {
-            let mut process = String::new();
-            // The number is only for the message; without it the message is still right.
-            let _ = file.read_to_string(&mut process);
-            let by = process.trim().parse::<u32>().map_or(String::new(), |id| format!(" (process {id})"));
-            return Err(RunFolderError::InUse { path: layout.root().to_owned(), by });
+    // A run that fails at its start removes its lock file again; a lock on a file that is gone protects nothing, so it is taken anew.
+    const TRIES: usize = 20;
+    for _ in 0..TRIES {
+        let mut file = OpenOptions::new()
+            .create(true)
+            .truncate(false)
+            .read(true)
+            .write(true)
+            .open(&path)
+            .map_err(StorageError::doing("create", &path))?;
+        match file.try_lock() {
+            Ok(()) if is_at(&file, &path) => return Ok(file),
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut process = String::new();
+                // The number is only for the message; without it the message is still right.
+                let _ = file.read_to_string(&mut process);
+                let by = process.trim().parse::<u32>().map_or(String::new(), |id| format!(" (process {id})"));
+                return Err(RunFolderError::InUse { path: layout.root().to_owned(), by });
+            }
+            Err(TryLockError::Error(cause)) => {
+                return Err(StorageError { action: "lock", path, cause }.into());
+            }
         }
-        Err(TryLockError::Error(cause)) => return Err(StorageError { action: "lock", path, cause }.into()),
     }
-    Ok(file)
+    Err(RunFolderError::InUse { path: layout.root().to_owned(), by: String::new() })
+}
+
+/// Is the open file the one that is at `path` now?
+#[cfg(unix)]
+fn is_at(file: &File, path: &Path) -> bool {
+    use std::os::unix::fs::MetadataExt;
+    let same = |a: fs::Metadata, b: fs::Metadata| (a.dev(), a.ino()) == (b.dev(), b.ino());
+    file.metadata().is_ok_and(|open| fs::metadata(path).is_ok_and(|there| same(open, there)))
+}
+
+/// Elsewhere a file that is open cannot be removed.
+#[cfg(not(unix))]
+fn is_at(_: &File, _: &Path) -> bool {
+    true
 }
 
 /// Leaves the number of this process in the lock file, for the message of whoever finds it locked; without it that message is still right.

@@ -31,7 +31,7 @@ pub struct Arguments {
     #[arg(long = "size", value_name = "N")]
     sizes: Vec<usize>,
     /// Threads of the parallel measurements [default: all processors, at least 2]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(2..=512))]
     threads: Option<u16>,
     /// Write the figures to this file
     #[arg(long, value_name = "FILE")]

@@ -44,7 +44,7 @@ pub struct Arguments {
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Threads to use; the result does not depend on it [default: all processors]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
     threads: Option<u16>,
     /// Replace a run that is in the folder
     #[arg(long)]
@@ -87,6 +87,13 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
     }
     let (loaded, folder, name) = if is_run {
         let layout = Layout::new(given);
+        if !layout.scene().exists() {
+            return Err(Failure::bad_input(format!(
+                "the run in {} was stopped before it had saved its scene; start it again: splashdown run SCENE --out {} --overwrite",
+                arguments.scene,
+                shell_word(&arguments.scene)
+            )));
+        }
         let name = RunInfo::read(&layout).map_err(Failure::bad_input)?.scene;
         (load(&layout.scene().display().to_string(), &overrides)?, given.to_owned(), name)
     } else {
@@ -95,7 +102,10 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
         let folder = arguments.out.clone().unwrap_or_else(|| Path::new("runs").join(&stem));
         (loaded, folder, stem)
     };
-    if arguments.resume {
+    // A run that was killed before its first checkpoint has nothing to go on from: it begins anew.
+    let layout = Layout::new(&folder);
+    let begins_anew = arguments.resume && layout.is_run() && !has_checkpoint(&layout)?;
+    if arguments.resume && !begins_anew {
         refuse_another_scene(&folder, &loaded.scene)?;
     }
 
@@ -108,14 +118,15 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
     // The folder's own scene has --until and --set in it already.
     let go_on = format!("splashdown run {} --resume", shell_word(&folder.display().to_string()));
     let explain = |error: RunError| explain(error, &go_on);
-    let run = if arguments.resume {
+    let run = if arguments.resume && !begins_anew {
         let (run, passed_over) = Run::resume(&folder, plan, simulation.as_mut()).map_err(explain)?;
         for problem in passed_over {
             terminal::warn(&format!("warning: fell back to an older checkpoint, because {problem}"));
         }
         run
     } else {
-        Run::start(&folder, arguments.overwrite, plan, simulation.as_mut()).map_err(explain)?
+        let replace = arguments.overwrite || begins_anew;
+        Run::start(&folder, replace, plan, simulation.as_mut()).map_err(explain)?
     };
     let loud = !arguments.quiet && !arguments.json;
     if loud {
@@ -134,6 +145,11 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
 fn load(scene: &str, overrides: &[String]) -> Result<Loaded, Failure> {
     splashdown_scene::load(scene, overrides)
         .map_err(|errors| Failure::bad_input(describe(&errors).trim_end()))
+}
+
+fn has_checkpoint(layout: &Layout) -> Result<bool, Failure> {
+    let found = splashdown_scene::checkpoint::list(&layout.checkpoints()).map_err(Failure::bad_input)?;
+    Ok(!found.is_empty())
 }
 
 /// Before anything is touched: a run can only go on with the physics that it began with.
@@ -171,7 +187,9 @@ fn explain(error: RunError, go_on: &str) -> Failure {
         RunError::Folder(RunFolderError::Storage(storage)) if !storage.is_bad_input() => {
             Failure::failed(error)
         }
-        RunError::Folder(_) | RunError::SceneDiffers { .. } => Failure::bad_input(error),
+        RunError::Folder(_) | RunError::SceneDiffers { .. } | RunError::PastEnd { .. } => {
+            Failure::bad_input(error)
+        }
         RunError::Physics { .. } => Failure::failed(format!(
             "{error}\nthe last good state is saved; a shorter time.step may help (or, to go on from it: {go_on})"
         )),

@@ -31,7 +31,7 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR")]
     report: Option<PathBuf>,
     /// Threads to use [default: all processors]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
     threads: Option<u16>,
     /// Print failures and the summary only
     #[arg(long, short)]
