@@ -230,14 +230,14 @@ fn meshes_that_cannot_be_simulated_are_refused_with_the_reason() {
     let place = Place::new();
     let corners = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\n";
     let tetrahedron = "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n";
-    place.write("whole.obj", &format!("{corners}{tetrahedron}"));
+    place.write("whole.obj", format!("{corners}{tetrahedron}"));
     place.expect(0, &["check", "whole.obj"]);
     let msh = |elements: &str| {
         format!(
             "$MeshFormat\n2.2 0 8\n$EndMeshFormat\n$Nodes\n4\n1 0 0 0\n2 1 0 0\n3 0 1 0\n4 0 0 1\n$EndNodes\n$Elements\n1\n{elements}\n$EndElements\n"
         )
     };
-    place.write("whole.msh", &msh("1 4 2 0 0 1 2 3 4"));
+    place.write("whole.msh", msh("1 4 2 0 0 1 2 3 4"));
     place.expect(0, &["check", "whole.msh"]);
     let lying = [&[b' '; 80][..], &10_000_000u32.to_le_bytes()[..], &[0; 50][..]].concat();
     fs::write(place.path("lying.stl"), lying).unwrap();
