@@ -244,9 +244,9 @@ fn meshes_that_cannot_be_simulated_are_refused_with_the_reason() {
     for (name, text, reason) in [
         ("empty.obj", String::new(), "empty"),
         ("leaky.obj", format!("{corners}f 1 3 2\nf 1 2 4\nf 1 4 3\n"), "leak"),
-        ("fin.obj", format!("{corners}v 1 1 1\n{tetrahedron}f 1 2 5\n"), ""),
-        ("flipped.obj", format!("{corners}f 1 2 3\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"), "orient"),
-        ("inverted.msh", msh("1 4 2 0 0 1 3 2 4"), "inverted"),
+        ("fin.obj", format!("{corners}v 1 1 1\n{tetrahedron}f 1 2 5\n"), "manifold"),
+        ("flipped.obj", format!("{corners}f 1 2 3\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"), "turned around"),
+        ("inverted.msh", msh("1 4 2 0 0 1 3 2 4"), "inside out"),
         ("lying.stl", String::new(), "lying.stl"),
     ] {
         if name != "lying.stl" {
