@@ -1,7 +1,7 @@
 //! A frame: everything there is to see at one instant, as named arrays with units.
 //!
 //! A frame is for looking and measuring (the viewer, exporters, scripts), a checkpoint is for going on.
-//! [`Frame`] is the picture in memory, [`encode`](Frame::encode) and [`decode`](Frame::decode) are its file, described byte by byte in [`format`].
+//! [`Frame`] is the picture in memory, [`encode`](Frame::encode) and [`decode`](Frame::decode) are its file, described byte by byte in [`mod@format`].
 
 pub mod format;
 mod tessellation;
