@@ -23,7 +23,7 @@ impl<const D: usize, const N: usize> Boundary<D, N> {
 
 impl<const D: usize> TriangleMesh<D> {
     /// Edges that belong to one triangle, as segments that run around the mesh with the triangle on the left. In 2D this is the
-    /// [`SurfaceMesh`] of the body.
+    /// [`SurfaceMesh`](super::SurfaceMesh) of the body.
     pub fn boundary(&self) -> Result<Boundary<D, 2>, MeshError> {
         self.check_indices()?;
         let (facets, elements) = self.boundary_facets().into_iter().unzip();
