@@ -1,12 +1,17 @@
-//! Rigid bodies: what they are (mass, inertia, shape), their state with angular momentum as the primary quantity, and free motion.
+//! Rigid bodies: what they are (mass, inertia, shape), their state with angular momentum as the primary quantity, free and
+//! prescribed motion, and the joints between bodies.
 //!
 //! What does not live here: the time step that moves everything together (`splashdown-couple`) and the shapes themselves
 //! (`splashdown-geometry`).
 
 mod body;
 mod energy_fix;
+pub mod joint;
+mod motion;
 mod orientation;
 
 pub use body::{Body, BodyError, BodyState, Kind};
 pub use energy_fix::{EnergyFix, restore_energy};
+pub use joint::{Freedom, Joint, JointError, JointKind};
+pub use motion::{Keyframe, Motion, MotionError};
 pub use orientation::{OrientationOrder, rotation_vector};
