@@ -7,11 +7,12 @@
 mod body;
 mod energy_fix;
 pub mod joint;
-mod motion;
 mod orientation;
+mod trajectory;
 
 pub use body::{Body, BodyError, BodyState, Kind};
 pub use energy_fix::{EnergyFix, restore_energy};
 pub use joint::{Freedom, Joint, JointError, JointKind};
-pub use motion::{Keyframe, Motion, MotionError};
+
 pub use orientation::{OrientationOrder, rotation_vector};
+pub use trajectory::{Keyframe, Trajectory, TrajectoryError};

@@ -20,7 +20,7 @@ where
 /// A motion that nothing can change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(bound = "")]
-pub enum Motion<const D: usize>
+pub enum Trajectory<const D: usize>
 where
     Dim<D>: Space<D>,
 {
@@ -50,7 +50,7 @@ where
 
 /// A motion that cannot be.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
-pub enum MotionError {
+pub enum TrajectoryError {
     /// No keyframe, times that do not ascend, values that are not finite.
     #[error(
         "keyframe {index} of the motion: expected finite values at ascending times, and at least one keyframe"
@@ -64,12 +64,12 @@ pub enum MotionError {
     Script,
 }
 
-impl<const D: usize> Motion<D>
+impl<const D: usize> Trajectory<D>
 where
     Dim<D>: Space<D>,
 {
     /// Checks its numbers.
-    pub fn checked(self) -> Result<Self, MotionError> {
+    pub fn checked(self) -> Result<Self, TrajectoryError> {
         match &self {
             Self::Keyframes { keys, .. } => {
                 let wrong = (0..keys.len()).find(|&i| {
@@ -78,7 +78,7 @@ where
                     !finite || (i > 0 && keys[i].time <= keys[i - 1].time)
                 });
                 match wrong.or(keys.is_empty().then_some(0)) {
-                    Some(index) => Err(MotionError::Keyframes { index }),
+                    Some(index) => Err(TrajectoryError::Keyframes { index }),
                     None => Ok(self),
                 }
             }
@@ -89,7 +89,7 @@ where
                     && about.iter().all(|v| v.is_finite())
                     && turn.is_finite()
                     && shift.is_finite();
-                if fits { Ok(self) } else { Err(MotionError::Script) }
+                if fits { Ok(self) } else { Err(TrajectoryError::Script) }
             }
         }
     }
@@ -167,11 +167,11 @@ where
 mod tests {
     use super::*;
 
-    fn script<const D: usize>() -> Motion<D>
+    fn script<const D: usize>() -> Trajectory<D>
     where
         Dim<D>: Space<D>,
     {
-        Motion::Script {
+        Trajectory::Script {
             start: Frame {
                 position: Vector::from_fn(|i, _| 0.5 - i as f64),
                 rotation: Dim::exp(&Spin::<D>::from_slice(&[0.3, 0.2, -0.5])),
@@ -189,7 +189,7 @@ mod tests {
         .unwrap()
     }
 
-    fn keys<const D: usize>(repeat: bool) -> Motion<D>
+    fn keys<const D: usize>(repeat: bool) -> Trajectory<D>
     where
         Dim<D>: Space<D>,
     {
@@ -200,24 +200,24 @@ mod tests {
                 rotation: Dim::exp(&(Spin::<D>::from_slice(&[1.0, 0.5, 0.2]) * angle)),
             },
         };
-        Motion::Keyframes { keys: vec![key(0.0, 0.0), key(0.5, 0.6), key(1.5, 0.0)], repeat }
+        Trajectory::Keyframes { keys: vec![key(0.0, 0.0), key(0.5, 0.6), key(1.5, 0.0)], repeat }
             .checked()
             .unwrap()
     }
 
-    fn derivative_and_phases<const D: usize>(motion: &Motion<D>)
+    fn derivative_and_phases<const D: usize>(trajectory: &Trajectory<D>)
     where
         Dim<D>: Space<D>,
     {
         for time in [0.05, 0.3, 0.77, 1.2, 1.9] {
             let h = 1e-6;
-            let (from, to) = (motion.frame(time - h), motion.frame(time + h));
-            let (slope, twist) = (from.twist_to(&to, 2.0 * h), motion.twist(time));
+            let (from, to) = (trajectory.frame(time - h), trajectory.frame(time + h));
+            let (slope, twist) = (from.twist_to(&to, 2.0 * h), trajectory.twist(time));
             assert!((slope.linear - twist.linear).norm() < 1e-8, "{time}");
             assert!((slope.angular - twist.angular).norm() < 1e-8, "{time}");
             // The twist of a phase leads exactly to its end, however long it is.
-            let end = motion.frame(time).moved(&motion.phase_twist(time, 0.9), 0.9);
-            let exact = motion.frame(time + 0.9);
+            let end = trajectory.frame(time).moved(&trajectory.phase_twist(time, 0.9), 0.9);
+            let exact = trajectory.frame(time + 0.9);
             let point = Vector::from_fn(|i, _| 1.0 - i as f64);
             assert!((end.to_world(&point) - exact.to_world(&point)).norm() < 1e-13);
         }
@@ -233,25 +233,28 @@ mod tests {
 
     #[test]
     fn a_steady_spin_of_many_turns_keeps_its_rate() {
-        let mut motion = script::<3>();
-        if let Motion::Script { turn, .. } = &mut motion {
+        let mut trajectory = script::<3>();
+        if let Trajectory::Script { turn, .. } = &mut trajectory {
             *turn = Signal::Ramp(-40.0);
         }
-        assert!((motion.phase_twist(0.3, 0.5).angular.norm() - 40.0).abs() < 1e-12);
-        assert!((motion.twist(0.3).angular.norm() - 40.0).abs() < 1e-12);
+        assert!((trajectory.phase_twist(0.3, 0.5).angular.norm() - 40.0).abs() < 1e-12);
+        assert!((trajectory.twist(0.3).angular.norm() - 40.0).abs() < 1e-12);
     }
 
     #[test]
-    fn impossible_motions_are_refused() {
-        let Motion::Keyframes { mut keys, repeat } = keys::<3>(false) else { unreachable!() };
+    fn impossible_trajectories_are_refused() {
+        let Trajectory::Keyframes { mut keys, repeat } = keys::<3>(false) else { unreachable!() };
         keys[2].time = 0.5;
-        assert_eq!(Motion::Keyframes { keys, repeat }.checked(), Err(MotionError::Keyframes { index: 2 }));
-        let empty = Motion::<2>::Keyframes { keys: vec![], repeat: true };
-        assert_eq!(empty.checked(), Err(MotionError::Keyframes { index: 0 }));
-        let mut motion = script::<2>();
-        if let Motion::Script { axis, .. } = &mut motion {
+        assert_eq!(
+            Trajectory::Keyframes { keys, repeat }.checked(),
+            Err(TrajectoryError::Keyframes { index: 2 })
+        );
+        let empty = Trajectory::<2>::Keyframes { keys: vec![], repeat: true };
+        assert_eq!(empty.checked(), Err(TrajectoryError::Keyframes { index: 0 }));
+        let mut trajectory = script::<2>();
+        if let Trajectory::Script { axis, .. } = &mut trajectory {
             *axis = Vector::from([0.0]);
         }
-        assert_eq!(motion.checked(), Err(MotionError::Script));
+        assert_eq!(trajectory.checked(), Err(TrajectoryError::Script));
     }
 }
