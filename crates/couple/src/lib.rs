@@ -18,6 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod articulation;
 mod clock;
 mod diagnostics;
 mod generalized;
@@ -27,8 +28,9 @@ mod state;
 mod step;
 mod world;
 
+pub use articulation::JointReport;
 pub use clock::{Clock, ClockError, StepPolicy};
-pub use diagnostics::Diagnostics;
+pub use diagnostics::{Diagnostics, JointDiagnostics};
 pub use model::{Deformable, Formulation, Model, ModelError, Options};
 pub use solve::{BlockReport, SolveReport};
 pub use state::{BlockMultipliers, Multipliers, State};

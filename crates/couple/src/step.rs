@@ -3,12 +3,15 @@
 //! | stage | positions | function |
 //! |---|---|---|
 //! | I.1 velocity to n+1/2 | `x^n` | `velocity_to_half_step` |
+//! | III joints | `x^n` | `Articulation::pre_stabilize` |
 //! | IV.1 positions to n+1 | `x^n -> x^{n+1}` | `advance_positions` |
 //! | V.2 velocity to n+1 | half way | `velocity_to_full_step` |
+//! | V.5 joints | `x^{n+1}` | `Articulation::post_stabilize` |
 //!
 //! Collisions (II), contact (III) and push-out (IV.2) stand between these stages and come with the parts that need them. Each implicit
 //! velocity solve is one coupled system, so whatever adds rows is coupled to everything else at once.
 
+use crate::articulation::{Articulation, JointReport};
 use crate::generalized::Velocities;
 use crate::solve::{CoupledStep, Stage, coupled_solve};
 use crate::{Model, Multipliers, SolveReport, State};
@@ -25,6 +28,9 @@ pub struct StepReport {
     pub dt: f64,
     /// The implicit solves, in their order.
     pub solves: Vec<SolveReport>,
+    /// The joints, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joints: Option<JointReport>,
 }
 
 /// A step that could not be completed; the state is the one before it.
@@ -80,9 +86,16 @@ where
     if !(dt.is_finite() && dt > 0.0) {
         return Err(StepError::Step { dt });
     }
-    let half = velocity_to_half_step(model, state, dt, solver)?;
-    let (frames, positions) = advance_positions(model, state, &half.velocities, dt);
-    let full = velocity_to_full_step(model, state, &frames, &positions, dt, solver)?;
+    let (mut articulation, start) = Articulation::begin(model, state, dt);
+    let state = start.as_ref();
+    let mut half = velocity_to_half_step(model, state, dt, solver)?;
+    articulation.pre_stabilize(state, &mut half.velocities);
+    let (mut frames, positions) = advance_positions(model, state, &half.velocities, dt);
+    articulation.settle_positions(&mut frames);
+    let start = articulation.with_kept_impulses(state);
+    let mut full = velocity_to_full_step(model, state, start, &frames, &positions, dt, solver)?;
+    articulation.set_kinematic(&frames, &mut full.velocities);
+    articulation.post_stabilize(&frames, &mut full.velocities);
 
     let bodies = frames
         .into_iter()
@@ -101,7 +114,8 @@ where
         multipliers: Multipliers { half: half.multipliers, full: full.multipliers },
     };
     check_finite(model, &next)?;
-    Ok((next, StepReport { dt, solves: vec![half.report, full.report] }))
+    let joints = articulation.report(|i| next.bodies[i].frame);
+    Ok((next, StepReport { dt, solves: vec![half.report, full.report], joints }))
 }
 
 /// I.1: `v^{n+1/2} = v^n + (dt/2) a(x^n, v^{n+1/2})`, with damping implicit.
@@ -163,6 +177,7 @@ where
 fn velocity_to_full_step<const D: usize>(
     model: &Model<D>,
     state: &State<D>,
+    start: Velocities<D>,
     frames: &[Frame<D>],
     positions: &[Vector<D>],
     dt: f64,
@@ -173,7 +188,6 @@ where
 {
     let midway: Vec<Vector<D>> =
         state.particles.position.iter().zip(positions).map(|(old, new)| (old + new) * 0.5).collect();
-    let start = Velocities::of(state);
     let explicit = add_explicit_forces(model, &midway, &start, 0.5 * dt);
     let stage =
         Stage { name: "full", frames, positions: &midway, dt: 0.5 * dt, guess: &state.multipliers.full };

@@ -4,7 +4,7 @@ use crate::step::advance;
 use crate::{Diagnostics, Model, ModelError, State, StepError, StepReport};
 use splashdown_deformable::{Particles, Spring};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
-use splashdown_rigid::{Body, BodyState};
+use splashdown_rigid::{Body, BodyState, Joint, Kind, Trajectory};
 use splashdown_solve::CoupledSolver;
 
 /// Memory that the solver keeps from step to step; a copy of a world starts with its own.
@@ -51,6 +51,31 @@ where
         self.state.bodies.push(BodyState::new(&body, frame, &twist));
         self.model.bodies.push(body);
         self.model.bodies.len() - 1
+    }
+
+    /// Adds a joint between bodies and returns its index.
+    ///
+    /// A joint that does not hold where the bodies are is assembled by the first step.
+    pub fn add_joint(&mut self, joint: Joint<D>) -> Result<usize, ModelError> {
+        self.model.joints.push(joint.checked(&self.model.bodies)?);
+        Ok(self.model.joints.len() - 1)
+    }
+
+    /// Prescribes the motion of the kinematic body `body`, and puts it where it is now.
+    pub fn set_trajectory(&mut self, body: usize, trajectory: Trajectory<D>) -> Result<(), ModelError> {
+        let kinematic = self.model.bodies.get(body).filter(|b| b.kind == Kind::Kinematic);
+        let Some(owner) =
+            kinematic.filter(|_| self.model.trajectories.iter().all(|(index, _)| *index != body))
+        else {
+            return Err(ModelError::NotKinematic { body });
+        };
+        let trajectory = trajectory
+            .checked()
+            .map_err(|source| ModelError::Trajectory { name: owner.name.clone(), source })?;
+        let time = self.state.time;
+        self.state.bodies[body] = BodyState::new(owner, trajectory.frame(time), &trajectory.twist(time));
+        self.model.trajectories.push((body, trajectory));
+        Ok(())
     }
 
     /// Adds a deformable body of particles (positions in m, velocities in m/s) joined by springs, and returns its index.
