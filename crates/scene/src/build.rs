@@ -5,7 +5,7 @@ use crate::limits::{MAX_MEMORY_BYTES, Size, bytes_text};
 use splashdown_couple::{ModelError, World};
 use splashdown_deformable::{Particles, Spring};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
-use splashdown_rigid::{Body, BodyError, JointError};
+use splashdown_rigid::{Body, BodyError};
 
 /// A world in the scene's dimension.
 #[derive(Debug, Clone)]
@@ -50,23 +50,6 @@ pub enum BuildError {
     /// Particles or springs that cannot be simulated.
     #[error(transparent)]
     Model(#[from] ModelError),
-    /// A joint that cannot be.
-    #[error(transparent)]
-    Joint(#[from] JointError),
-    /// A joint to a body that does not exist.
-    #[error("joint `{joint}` joins `{body}`, but there is no rigid body of that name")]
-    NoBody {
-        /// Name of the joint.
-        joint: String,
-        /// The name that is not there.
-        body: String,
-    },
-    /// A file that was to be imported when the scene was loaded.
-    #[error("`{file}` is not imported: load the scene from a file")]
-    NotImported {
-        /// The file.
-        file: String,
-    },
 }
 
 /// One rigid body of the world: an entry of `[[rigid]]`, or one copy of a repeated one.
@@ -85,9 +68,6 @@ pub fn build(scene: &Scene) -> Result<AnyWorld, BuildError> {
     let bytes = Size::of(scene).memory_bytes();
     if bytes > MAX_MEMORY_BYTES {
         return Err(BuildError::TooLarge { bytes });
-    }
-    if let Some(import) = scene.import.first() {
-        return Err(BuildError::NotImported { file: import.file.clone() });
     }
     match scene.dimension {
         2 => world::<2>(scene).map(AnyWorld::Two),
@@ -152,7 +132,6 @@ where
     for copy in scene.rigid_copies() {
         add_rigid(&mut world, &copy)?;
     }
-    crate::articulate::add(&mut world, scene)?;
     for body in &scene.deformable {
         add_deformable(&mut world, body)?;
     }
@@ -177,11 +156,7 @@ where
         Kind::Static => splashdown_rigid::Kind::Static,
         Kind::Kinematic => splashdown_rigid::Kind::Kinematic,
     };
-    let moments: Vec<f64> = match &rigid.moments {
-        None => unit_moments.iter().map(|moment| mass * moment).collect(),
-        Some(given) if given.len() == <Dim<D> as Space<D>>::SPIN => given.clone(),
-        Some(_) => return Err(BuildError::Components { name: name.clone(), field: "moments", dimension: D }),
-    };
+    let moments: Vec<f64> = unit_moments.iter().map(|moment| mass * moment).collect();
     let body = Body::new(name.clone(), kind, mass, &moments)?;
     let mut position = vector::<D>(name, "position", rigid.position.as_deref())?;
     for (component, offset) in position.iter_mut().zip(offset) {
@@ -271,7 +246,7 @@ where
 }
 
 /// A vector of the scene's dimension; zero when it is not given.
-pub(crate) fn vector<const D: usize>(
+fn vector<const D: usize>(
     name: &str,
     field: &'static str,
     values: Option<&[f64]>,
@@ -298,7 +273,7 @@ where
     Ok(Spin::<D>::from_slice(components))
 }
 
-pub(crate) fn rotation<const D: usize>(
+fn rotation<const D: usize>(
     name: &str,
     value: Option<&Rotation>,
 ) -> Result<splashdown_math::Rotation<D>, BuildError>
@@ -326,7 +301,7 @@ where
 }
 
 /// Divided by the largest component, so that the square of a long or a short one neither overflows nor vanishes.
-pub(crate) fn scaled(vector: &[f64]) -> Vec<f64> {
+fn scaled(vector: &[f64]) -> Vec<f64> {
     let largest = vector.iter().fold(0.0f64, |most, c| most.max(c.abs()));
     vector.iter().map(|c| c / largest).collect()
 }

@@ -16,7 +16,6 @@
 //! assert_eq!(errors.problems()[1].hint.as_deref(), Some("did you mean `step`?"));
 //! ```
 
-mod articulate;
 mod build;
 mod check;
 pub mod checkpoint;
@@ -25,7 +24,6 @@ mod description;
 pub mod export;
 mod expression;
 pub mod frame;
-mod import;
 pub mod limits;
 mod load;
 pub mod log;

@@ -23,17 +23,6 @@ pub struct Rigid {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub mass: Option<f64>,
-    /// Principal moments of inertia about the body's own axes (kg m^2; one in 2D, three in 3D). Default: those of a homogeneous shape.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(inner(extend("exclusiveMinimum" = 0)))]
-    pub moments: Option<Vec<f64>>,
-    /// Where the middle of the shape is in the body's own coordinates, whose origin is the centre of mass (m). Default: at the centre of mass.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    #[schemars(extend("x-length" = "dimension"))]
-    pub shape_position: Option<Vec<f64>>,
-    /// How the shape is turned in the body's own coordinates. Default: not at all.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shape_rotation: Option<Rotation>,
     /// Centre of mass at the start (m). Default: the origin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-length" = "dimension"))]
@@ -48,9 +37,6 @@ pub struct Rigid {
     /// Angular velocity at the start (rad/s), in world axes: one number in 2D (counter-clockwise), a vector in 3D. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spin: Option<SpinValue>,
-    /// Motion of a kinematic body. Default: it keeps its velocity and spin.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub motion: Option<super::Motion>,
     /// Makes a row or a grid of copies instead of one body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Repeat>,

@@ -1,7 +1,7 @@
 //! Building a scene in Rust with the words of the scene file.
 
 use super::{
-    ChainGeometry, Deformable, Geometry, Joint, Kind, Motion, Output, Repeat, Rigid, Rotation, Scene, Shape, Solver,
+    ChainGeometry, Deformable, Geometry, Kind, Output, Repeat, Rigid, Rotation, Scene, Shape, Solver,
     SpinValue, Springs, Step, Time,
 };
 
@@ -39,8 +39,6 @@ impl Scene {
             output: Output::default(),
             rigid: Vec::new(),
             deformable: Vec::new(),
-            joint: Vec::new(),
-            import: Vec::new(),
         }
     }
 
@@ -86,12 +84,6 @@ impl Scene {
         self
     }
 
-    /// Adds a joint.
-    pub fn with_joint(mut self, joint: Joint) -> Self {
-        self.joint.push(joint);
-        self
-    }
-
     /// Adds a deformable body.
     pub fn with_deformable(mut self, deformable: Deformable) -> Self {
         self.deformable.push(deformable);
@@ -108,14 +100,10 @@ impl Rigid {
             kind: Kind::Dynamic,
             density: None,
             mass: None,
-            moments: None,
-            shape_position: None,
-            shape_rotation: None,
             position: None,
             rotation: None,
             velocity: None,
             spin: None,
-            motion: None,
             repeat: None,
         }
     }
@@ -169,12 +157,6 @@ impl Rigid {
     /// Sets the angular velocity (rad/s): a number in 2D, an array in 3D.
     pub fn spin(mut self, spin: impl Into<SpinValue>) -> Self {
         self.spin = Some(spin.into());
-        self
-    }
-
-    /// Prescribes the motion of a kinematic body.
-    pub fn motion(mut self, motion: Motion) -> Self {
-        self.motion = Some(motion);
         self
     }
 

@@ -144,10 +144,6 @@ prop_compose! {
             rotation,
             velocity,
             spin: spin.map(|s| if dimension == 2 { SpinValue::Rate(s[0]) } else { SpinValue::Vector(s) }),
-            motion: None,
-            moments: None,
-            shape_position: None,
-            shape_rotation: None,
             repeat: count.map(|count| Repeat { spacing: vec![1.5; count.len()], count }),
         }
     }

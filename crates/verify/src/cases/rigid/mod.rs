@@ -1,10 +1,7 @@
 //! Rigid bodies: free rotation, joints, drives and prescribed motion.
 
-mod articulated_momentum;
-mod articulated_soak;
 mod energy_fix_fuzz;
 mod energy_gain;
-mod joint_assembly;
 mod joint_projection;
 mod orientation_order;
 mod pendulums;
@@ -23,12 +20,8 @@ pub(super) const CASES: &[Case] = &[
     energy_gain::CASE,
     energy_fix_fuzz::CASE,
     joint_projection::CASE,
-    joint_assembly::CASE,
     pendulums::CASE,
     position_control::CASE,
-    articulated_momentum::CASE,
     twisted_chain::CASE,
     skeletons::CASE,
-    articulated_soak::FAST,
-    articulated_soak::SLOW,
 ];
