@@ -7,18 +7,18 @@
 mod body;
 mod energy_fix;
 mod geometry;
+pub mod joint;
 mod material;
 mod motion;
-pub mod joint;
 mod orientation;
 mod trajectory;
 
 pub use body::{Body, BodyError, BodyState, Kind};
 pub use energy_fix::{EnergyFix, restore_energy};
 pub use geometry::{DEFAULT_CELLS, Geometry, GeometryError, Hull, HullFace, MassProperties, Solid};
+pub use joint::{Freedom, Joint, JointError, JointKind};
 pub use material::Material;
 pub use motion::Motion;
-pub use joint::{Freedom, Joint, JointError, JointKind};
 
 pub use orientation::{OrientationOrder, rotation_vector};
 pub use trajectory::{Keyframe, Trajectory, TrajectoryError};
