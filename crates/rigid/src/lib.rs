@@ -5,8 +5,14 @@
 
 mod body;
 mod energy_fix;
+mod geometry;
+mod material;
+mod motion;
 mod orientation;
 
 pub use body::{Body, BodyError, BodyState, Kind};
 pub use energy_fix::{EnergyFix, restore_energy};
+pub use geometry::{DEFAULT_CELLS, Geometry, GeometryError, Hull, HullFace, MassProperties, Solid};
+pub use material::Material;
+pub use motion::Motion;
 pub use orientation::{OrientationOrder, rotation_vector};
