@@ -5,6 +5,7 @@
 
 mod body;
 mod energy_fix;
+pub mod fracture;
 mod geometry;
 mod material;
 mod motion;
