@@ -1,5 +1,6 @@
 //! What changes while the world moves: all that a checkpoint holds.
 
+use crate::Newcomers;
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
 use splashdown_math::{Dim, Space};
@@ -40,6 +41,8 @@ where
     pub particles: ParticleState<D>,
     /// Start values of the next solves.
     pub multipliers: Multipliers,
+    /// Bodies that are not in the scene: fragments of bodies that broke.
+    pub newcomers: Newcomers<D>,
 }
 
 impl<const D: usize> State<D>
@@ -54,6 +57,7 @@ where
             bodies: Vec::new(),
             particles: ParticleState { position: Vec::new(), velocity: Vec::new() },
             multipliers: Multipliers::default(),
+            newcomers: Newcomers::default(),
         }
     }
 }

@@ -25,6 +25,19 @@ pub struct StepReport {
     pub dt: f64,
     /// The implicit solves, in their order.
     pub solves: Vec<SolveReport>,
+    /// Bodies that broke, in their order.
+    pub broken: Vec<Broken>,
+}
+
+/// A body that broke.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Broken {
+    /// Its name.
+    pub name: String,
+    /// The impulse that broke it (N s).
+    pub impulse: f64,
+    /// Places of its fragments in the list of bodies; the first one is its own.
+    pub fragments: Vec<u32>,
 }
 
 /// A step that could not be completed; the state is the one before it.
@@ -99,9 +112,10 @@ where
         bodies,
         particles: ParticleState { position: positions, velocity: full.velocities.particles },
         multipliers: Multipliers { half: half.multipliers, full: full.multipliers },
+        newcomers: state.newcomers.clone(),
     };
     check_finite(model, &next)?;
-    Ok((next, StepReport { dt, solves: vec![half.report, full.report] }))
+    Ok((next, StepReport { dt, solves: vec![half.report, full.report], broken: vec![] }))
 }
 
 /// I.1: `v^{n+1/2} = v^n + (dt/2) a(x^n, v^{n+1/2})`, with damping implicit.

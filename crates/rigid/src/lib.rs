@@ -6,6 +6,7 @@
 
 mod body;
 mod energy_fix;
+pub mod fracture;
 mod geometry;
 pub mod joint;
 mod material;

@@ -207,6 +207,16 @@ impl Check<'_> {
                 }
             }
         }
+        if body.fracture.is_some() && body.kind != Kind::Dynamic {
+            let problem = self
+                .at(
+                    &path("fracture"),
+                    ProblemKind::Conflict,
+                    format!("`{}` is not dynamic and cannot break", body.name),
+                )
+                .hint("remove `fracture`, or let forces move the body");
+            self.problems.push(problem);
+        }
         match &body.rotation {
             Some(Rotation::AxisAngle { axis, .. }) if vanishes(axis) => {
                 let at = [key("rigid"), Segment::Index(index), key("rotation"), key("axis")];
