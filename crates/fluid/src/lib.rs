@@ -1,0 +1,19 @@
+//! Incompressible fluids on uniform staggered (MAC) grids in the plane and in space: smoke and water, one liquid or many, around obstacles and thin shells.
+//!
+//! The method is that of spec/fluid-base.md: operator splitting into transport, forces, viscosity and pressure, with pressure and viscosity also given
+//! as blocks of rows so that solids can join the same solve. What does not live here: solids that the fluid pushes (`couple` joins them), grids and level sets
+//! themselves (`geometry`), and linear solvers (`solve`).
+
+pub mod advect;
+mod cells;
+mod domain;
+mod error;
+mod obstacle;
+pub mod pressure;
+mod walls;
+
+pub use cells::{CellKind, Cells, classify};
+pub use domain::{Domain, DomainError, Patch, Side};
+pub use error::FluidError;
+pub use obstacle::{Motion, Obstacle, Placement};
+pub use walls::{SolidBoundary, Walls};
