@@ -1,12 +1,13 @@
 //! All verification cases, by part.
 
+mod fluid;
 mod foundation;
 
 use crate::Case;
 
 /// Every case, in the order of `verify --list`.
 pub fn all() -> Vec<Case> {
-    foundation::CASES.to_vec()
+    [foundation::CASES, fluid::CASES].concat()
 }
 
 #[cfg(test)]
