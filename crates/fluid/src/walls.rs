@@ -185,13 +185,21 @@ where
     pub fn impose(&self, velocity: &mut FaceFields<D>) {
         for axis in 0..D {
             let (open, wall) = (self.open.component(axis), self.velocity.component(axis));
-            velocity.component_mut(axis).update(|face, value| {
-                if open.at(face) == 0.0 { wall.at(face) } else { value }
-            });
+            velocity.component_mut(axis).update(
+                |face, value| {
+                    if open.at(face) == 0.0 { wall.at(face) } else { value }
+                },
+            );
         }
     }
 
-    fn add_voxels(&mut self, grid: &Grid<D>, number: usize, obstacle: &Obstacle<D>, placement: &Placement<D>) {
+    fn add_voxels(
+        &mut self,
+        grid: &Grid<D>,
+        number: usize,
+        obstacle: &Obstacle<D>,
+        placement: &Placement<D>,
+    ) {
         let Some([low, high]) = cell_range(grid, obstacle, placement) else { return };
         let label = number as u16 + 1;
         for cell in indices(low, high) {
@@ -214,7 +222,13 @@ where
         }
     }
 
-    fn add_cut_cells(&mut self, grid: &Grid<D>, number: usize, obstacle: &Obstacle<D>, placement: &Placement<D>) {
+    fn add_cut_cells(
+        &mut self,
+        grid: &Grid<D>,
+        number: usize,
+        obstacle: &Obstacle<D>,
+        placement: &Placement<D>,
+    ) {
         let Some([low, high]) = cell_range(grid, obstacle, placement) else { return };
         let (origin, h) = (grid.origin(), grid.spacing());
         let distance = |node: Index<D>| {
@@ -468,7 +482,8 @@ mod tests {
         let n = 40;
         let domain = domain::<3>(n, [[Side::open(); 2]; 3]);
         let obstacle = ball::<3>(0.31, 0.5);
-        let walls = Walls::new(&domain, &[obstacle.clone()], &[obstacle.placement(0.0)], SolidBoundary::CutCells);
+        let walls =
+            Walls::new(&domain, &[obstacle.clone()], &[obstacle.placement(0.0)], SolidBoundary::CutCells);
         // The closed part of the plane of faces through the centre is the great circle.
         let plane = n as isize / 2;
         let closed: f64 = indices([plane, 0, 0], [plane + 1, n as isize, n as isize])
@@ -485,7 +500,8 @@ mod tests {
         let domain = domain::<2>(20, sides);
         let mut obstacle = ball::<2>(0.2, 0.0);
         obstacle.start = Frame { position: Vector::from([0.0, 0.5]), ..Frame::identity() };
-        obstacle.motion = crate::Motion::Steady(Twist { linear: Vector::from([1.0, 0.0]), angular: Vector::from([2.0]) });
+        obstacle.motion =
+            crate::Motion::Steady(Twist { linear: Vector::from([1.0, 0.0]), angular: Vector::from([2.0]) });
         let placement = obstacle.placement(0.01);
         let walls = Walls::new(&domain, &[obstacle], &[placement], SolidBoundary::Voxels);
         // Images at both ends.

@@ -36,6 +36,7 @@ pub mod run_folder;
 mod schema;
 mod shipped;
 mod simulation;
+mod snippet;
 mod source;
 pub mod storage;
 mod suggest;

@@ -175,7 +175,9 @@ impl Advection {
                     if end.outside || rough(&x) || rough(&end.point) {
                         return low_order;
                     }
-                    self.limited(corrected.value(&end.point), low_order, || old.range(&old.corners(&end.point)))
+                    self.limited(corrected.value(&end.point), low_order, || {
+                        old.range(&old.corners(&end.point))
+                    })
                 });
                 fill(forth);
                 std::mem::swap(field, forth);

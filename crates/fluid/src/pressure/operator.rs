@@ -126,7 +126,8 @@ where
         for axis in 0..D {
             let mut upper = cell;
             upper[axis] += 1;
-            sum += grid.face_area(axis) * (self.flow(velocity, axis, upper) - self.flow(velocity, axis, cell));
+            sum +=
+                grid.face_area(axis) * (self.flow(velocity, axis, upper) - self.flow(velocity, axis, cell));
         }
         sum
     }
@@ -222,7 +223,9 @@ where
 fn is_active(kinds: [CellKind; 2]) -> bool {
     matches!(
         kinds,
-        [CellKind::Fluid, CellKind::Fluid] | [CellKind::Fluid, CellKind::Air] | [CellKind::Air, CellKind::Fluid]
+        [CellKind::Fluid, CellKind::Fluid]
+            | [CellKind::Fluid, CellKind::Air]
+            | [CellKind::Air, CellKind::Fluid]
     )
 }
 
