@@ -4,6 +4,7 @@ use crate::domain::{Domain, Side};
 use crate::obstacle::{Obstacle, Placement};
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Location};
+use splashdown_geometry::shapes::Shape;
 use splashdown_math::{Dim, Space, Vector};
 
 /// How a solid's surface meets the grid.
@@ -119,6 +120,48 @@ where
     /// Are there faces that are partly open, partly closed?
     pub fn any_partly_open(&self) -> bool {
         self.any_partly_open
+    }
+
+    /// Closes the faces whose centre lies in `region` by fluid that moves with `velocity` (m/s): a source.
+    pub fn close_region(&mut self, domain: &Domain<D>, region: &Shape<D>, velocity: &Vector<D>) {
+        let grid = domain.grid();
+        let bounds = region.bounds().intersection(&grid.bounds());
+        if bounds.is_empty() {
+            return;
+        }
+        let (low, high) = (grid.cell_of(&bounds.min), grid.cell_of(&bounds.max));
+        for axis in 0..D {
+            let lattice = *self.open.component(axis).lattice();
+            let first = std::array::from_fn(|a| low[a].clamp(0, lattice.counts()[a] as isize));
+            let last = std::array::from_fn(|a| (high[a] + 2).clamp(0, lattice.counts()[a] as isize));
+            for face in indices(first, last) {
+                let open = self.open.component(axis).at(face) > 0.0;
+                if open && region.contains(&lattice.position(face)) {
+                    self.close_by_shell(axis, face, velocity[axis]);
+                }
+            }
+        }
+    }
+
+    /// Are there obstacles along which the fluid slides?
+    pub fn any_slippery(&self) -> bool {
+        self.slippery.contains(&true)
+    }
+
+    /// Faces with obstacles along which the fluid slides on both sides.
+    pub fn slippery_faces(&self, axis: usize) -> Vec<Index<D>> {
+        let lattice = *self.open.component(axis).lattice();
+        let inside = |face: &Index<D>| {
+            let mut below = *face;
+            below[axis] -= 1;
+            self.is_solid(*face) && self.is_solid(below) && (self.is_slippery(*face) || self.is_slippery(below))
+        };
+        lattice.indices().filter(inside).collect()
+    }
+
+    /// Are there obstacles at all?
+    pub fn any_obstacle(&self) -> bool {
+        !self.slippery.is_empty()
     }
 
     /// Are there faces whose open fraction the kinds of the cells around do not tell?

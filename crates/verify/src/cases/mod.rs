@@ -1,13 +1,14 @@
 //! All verification cases, by part.
 
 mod deformable;
+mod fluid;
 mod foundation;
 
 use crate::Case;
 
 /// Every case, in the order of `verify --list`.
 pub fn all() -> Vec<Case> {
-    [foundation::CASES, deformable::CASES].concat()
+    [foundation::CASES, deformable::CASES, fluid::CASES].concat()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 mod block_adjoint;
 mod ccd_no_miss;
-mod convergence;
+pub(super) mod convergence;
 mod coupled_spd;
 mod coupled_threads;
 mod damped_spring;
