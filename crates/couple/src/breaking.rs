@@ -52,7 +52,9 @@ where
         let scene_count = self.scene_bodies;
         let scene = |place: u32| {
             let own = self.displaced.get(&place);
-            own.or_else(|| self.model.bodies.get(place as usize)).filter(|_| (place as usize) < scene_count).cloned()
+            own.or_else(|| self.model.bodies.get(place as usize))
+                .filter(|_| (place as usize) < scene_count)
+                .cloned()
         };
         // Places beyond the scene's bodies are those of newcomers, without holes.
         let beyond: Vec<usize> =
@@ -82,7 +84,9 @@ where
 
 /// All pairs among the fragments of one body.
 pub(crate) fn siblings(broken: &Broken) -> impl Iterator<Item = [u32; 2]> + '_ {
-    broken.fragments.iter().enumerate().flat_map(|(number, &a)| {
-        broken.fragments[..number].iter().map(move |&b| [a.min(b), a.max(b)])
-    })
+    broken
+        .fragments
+        .iter()
+        .enumerate()
+        .flat_map(|(number, &a)| broken.fragments[..number].iter().map(move |&b| [a.min(b), a.max(b)]))
 }

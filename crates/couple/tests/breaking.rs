@@ -13,16 +13,24 @@ where
 {
     let mut world = World::new(Vector::from_fn(|a, _| if a == 1 { -9.81 } else { 0.0 })).unwrap();
     let ball = Arc::new(Geometry::sphere(0.2).unwrap());
-    let at = |x: f64| Frame { position: Vector::repeat(x), rotation: Dim::exp(&Spin::<D>::from_slice(&[0.3, 0.7, -0.2])) };
+    let at = |x: f64| Frame {
+        position: Vector::repeat(x),
+        rotation: Dim::exp(&Spin::<D>::from_slice(&[0.3, 0.7, -0.2])),
+    };
     let twist = |x: f64| Twist {
         linear: Vector::from_fn(|a, _| x - a as f64),
         angular: Spin::<D>::from_slice(&[1.0, -2.0, 0.5]),
     };
-    world.add_body(Body::with_geometry("a", Kind::Dynamic, 1.0, ball.clone()).unwrap(), at(-30.0), twist(0.1));
+    world.add_body(
+        Body::with_geometry("a", Kind::Dynamic, 1.0, ball.clone()).unwrap(),
+        at(-30.0),
+        twist(0.1),
+    );
     let half = Vector::from_fn(|a, _| [0.5, 0.25, 0.375][a]);
     let spec = PatternSpec { kind: PatternKind::Radial, pieces: 9, seed: 4 };
     let rule = Arc::new(BreakRule { cells: 32, ..BreakRule::made(spec) });
-    let body = Body::with_geometry("box", Kind::Dynamic, 3.0, Arc::new(Geometry::cuboid(half).unwrap())).unwrap();
+    let body =
+        Body::with_geometry("box", Kind::Dynamic, 3.0, Arc::new(Geometry::cuboid(half).unwrap())).unwrap();
     world.add_body(body.breakable(Breakable::new(1.0, rule)), at(0.0), twist(3.0));
     world.add_body(Body::with_geometry("b", Kind::Dynamic, 1.0, ball).unwrap(), at(30.0), twist(-0.1));
     world
@@ -61,7 +69,8 @@ where
 }
 
 fn assert_same(before: &Diagnostics, after: &Diagnostics) {
-    let near = |a: f64, b: f64, what: &str| assert!((a - b).abs() <= 1e-12 * (1.0 + a.abs()), "{what}: {a} {b}");
+    let near =
+        |a: f64, b: f64, what: &str| assert!((a - b).abs() <= 1e-12 * (1.0 + a.abs()), "{what}: {a} {b}");
     near(before.mass, after.mass, "mass");
     near(before.kinetic_energy, after.kinetic_energy, "kinetic energy");
     near(before.gravity_energy, after.gravity_energy, "potential energy");

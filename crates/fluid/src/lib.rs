@@ -25,8 +25,8 @@ pub use diagnostics::FluidDiagnostics;
 pub use domain::{Domain, DomainError, Patch, Side};
 pub use error::FluidError;
 pub use model::{
-    FluidModel, FluidOptions, LevelSetTransport, Liquid, ParticleOptions, SmokeModel, Source, SourceKind, SurfaceOptions,
-    TimeScheme,
+    FluidModel, FluidOptions, LevelSetTransport, Liquid, ParticleOptions, SmokeModel, Source, SourceKind,
+    SurfaceOptions, TimeScheme,
 };
 pub use obstacle::{Motion, Obstacle, Placement};
 pub use state::{FluidState, LiquidState, SmokeState};

@@ -1,7 +1,7 @@
 //! The world that a scene describes.
 
-use crate::description::{Deformable, Formulation, Geometry, Kind, Rigid, Rotation, Scene, Shape, SpinValue};
 use crate::breakable::breakable;
+use crate::description::{Deformable, Formulation, Geometry, Kind, Rigid, Rotation, Scene, Shape, SpinValue};
 use crate::limits::{MAX_MEMORY_BYTES, Size, bytes_text};
 use splashdown_couple::{ModelError, World};
 use splashdown_deformable::{Particles, Spring};

@@ -48,8 +48,7 @@ pub fn encode<const D: usize>(pattern: &Pattern<D>, level: i32) -> Result<Vec<u8
 where
     Dim<D>: Space<D>,
 {
-    let raw =
-        postcard::to_stdvec(pattern).map_err(|error| ContainerError::invalid("the pattern", error))?;
+    let raw = postcard::to_stdvec(pattern).map_err(|error| ContainerError::invalid("the pattern", error))?;
     let block = container::pack(&raw, level, "the pattern")?;
     let header = Header {
         dimension: D,

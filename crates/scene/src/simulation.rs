@@ -2,8 +2,8 @@
 
 use crate::build::{AnyWorld, BuildError, build};
 use crate::description::{Scene, Shape};
-use crate::looks::Looks;
 use crate::frame::{self, Association, Attribute, Bodies, Data, Element, Frame, Geometry, Part};
+use crate::looks::Looks;
 use crate::run::{Advance, Breakdown, Plan, Simulation, fingerprint};
 use splashdown_couple::{Clock, ClockError, Diagnostics, State, World};
 use splashdown_math::{Coordinates, Dim, Space};

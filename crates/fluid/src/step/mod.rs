@@ -111,7 +111,11 @@ where
         placements: Option<&[Placement<D>]>,
     ) -> Result<FluidReport, FluidError> {
         if !(dt.is_finite() && dt > 0.0) {
-            return Err(FluidError::Value { what: "the step".into(), value: dt, expected: "a positive, finite number" });
+            return Err(FluidError::Value {
+                what: "the step".into(),
+                value: dt,
+                expected: "a positive, finite number",
+            });
         }
         let mut report = FluidReport::default();
         self.place_solids(model, state.time + dt, placements);

@@ -22,7 +22,12 @@ where
     Dim<D>: Space<D>,
 {
     /// Rasterises the obstacles where they are at `time` (s), and closes the faces whose velocity a source prescribes. Does nothing while all stay the same.
-    pub(super) fn place_solids(&mut self, model: &FluidModel<D>, time: f64, placements: Option<&[Placement<D>]>) {
+    pub(super) fn place_solids(
+        &mut self,
+        model: &FluidModel<D>,
+        time: f64,
+        placements: Option<&[Placement<D>]>,
+    ) {
         let own: Vec<Placement<D>>;
         let placements = match placements {
             Some(given) if given.len() == model.obstacles.len() => given,
@@ -47,7 +52,11 @@ where
     }
 
     /// Distances and particles for surfaces that were just set.
-    pub(super) fn initialise_surfaces(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>) -> Result<(), FluidError> {
+    pub(super) fn initialise_surfaces(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+    ) -> Result<(), FluidError> {
         let options = model.options.surface;
         self.separate_liquids(model, state);
         let Some(walls) = &self.walls else { return Ok(()) };
@@ -65,7 +74,12 @@ where
     }
 
     /// Level sets and particles go with the flow (spec 3.10: advect, correct, distance, correct, radii, reseed).
-    pub(super) fn carry_surfaces(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>, dt: f64) -> Result<(), FluidError> {
+    pub(super) fn carry_surfaces(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+    ) -> Result<(), FluidError> {
         let options = model.options.surface;
         if state.liquids.is_empty() {
             return Ok(());
@@ -73,7 +87,14 @@ where
         {
             let Some(walls) = &self.walls else { return Ok(()) };
             for liquid in &mut state.liquids {
-                surface::carry(&model.domain, &self.flow, &mut liquid.phi, &mut self.scalars, dt, options.level_set);
+                surface::carry(
+                    &model.domain,
+                    &self.flow,
+                    &mut liquid.phi,
+                    &mut self.scalars,
+                    dt,
+                    options.level_set,
+                );
                 if let Some(particles) = &options.particles {
                     liquid.markers.advance(&model.domain, walls, &self.flow, dt);
                     liquid.markers.correct(&mut liquid.phi, particles.escape);
@@ -90,7 +111,14 @@ where
                 liquid.markers.correct(&mut liquid.phi, particles.escape);
                 model.domain.fill_level_set_ghosts(&mut liquid.phi);
                 if particles.removed && model.free_surface {
-                    liquid.markers.exchange_removed(&model.domain, walls, &self.flow, &liquid.phi, &model.gravity, dt);
+                    liquid.markers.exchange_removed(
+                        &model.domain,
+                        walls,
+                        &self.flow,
+                        &liquid.phi,
+                        &model.gravity,
+                        dt,
+                    );
                 }
                 liquid.markers.measure_radii(&liquid.phi);
                 liquid.markers.age += 1;
@@ -120,7 +148,9 @@ where
 
     /// Smoke and temperature go with the flow, cool and fade.
     pub(super) fn carry_scalars(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>, dt: f64) {
-        let (Some(smoke), Some(carried), Some(walls)) = (&model.smoke, &mut state.smoke, &self.walls) else { return };
+        let (Some(smoke), Some(carried), Some(walls)) = (&model.smoke, &mut state.smoke, &self.walls) else {
+            return;
+        };
         let grid = *model.domain.grid();
         if let Some(advection) = model.options.advection {
             let rough = |x: &Vector<D>| is_in_solid(walls, &grid, x);
@@ -142,7 +172,8 @@ where
             });
         }
         if walls.any_obstacle() {
-            let solid: Vec<Index<D>> = carried.density.lattice().indices().filter(|&c| walls.is_solid(c)).collect();
+            let solid: Vec<Index<D>> =
+                carried.density.lattice().indices().filter(|&c| walls.is_solid(c)).collect();
             extend_layers(&mut carried.density, &solid, SOLID_LAYERS, |_, _| true, |_| 0.0);
             let ambient = smoke.ambient_temperature;
             extend_layers(&mut carried.temperature, &solid, SOLID_LAYERS, |_, _| true, |_| ambient);
@@ -174,7 +205,12 @@ where
     }
 
     /// Sources set what they make, sinks remove liquid.
-    pub(super) fn apply_sources(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>, dt: f64) -> Result<(), FluidError> {
+    pub(super) fn apply_sources(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+    ) -> Result<(), FluidError> {
         let Some(walls) = &self.walls else { return Ok(()) };
         let time = state.time + dt;
         for source in model.sources.iter().filter(|source| source.is_active(time)) {
@@ -183,7 +219,9 @@ where
                 SourceKind::Smoke { density, temperature } => {
                     let Some(smoke) = &mut state.smoke else { continue };
                     let lattice = *smoke.density.lattice();
-                    for (field, value) in [(&mut smoke.density, density), (&mut smoke.temperature, temperature)] {
+                    for (field, value) in
+                        [(&mut smoke.density, density), (&mut smoke.temperature, temperature)]
+                    {
                         field.update(|cell, old| {
                             if source.region.contains(&lattice.position(cell)) { value } else { old }
                         });
@@ -249,7 +287,11 @@ where
         }
     }
 
-    fn viscosity_rows(&mut self, model: &FluidModel<D>, state: &FluidState<D>) -> Result<Option<ViscosityRows<D>>, FluidError> {
+    fn viscosity_rows(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &FluidState<D>,
+    ) -> Result<Option<ViscosityRows<D>>, FluidError> {
         if model.liquids.iter().all(|liquid| liquid.viscosity == 0.0) {
             return Ok(None);
         }
@@ -271,7 +313,12 @@ where
     }
 
     /// The explicit half of Crank-Nicolson, at the start of the step.
-    pub(super) fn start_viscosity(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>, dt: f64) -> Result<(), FluidError> {
+    pub(super) fn start_viscosity(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+    ) -> Result<(), FluidError> {
         if model.options.viscous_step != ViscousStep::CrankNicolson {
             return Ok(());
         }
@@ -318,14 +365,24 @@ where
     ) -> Result<PressureReport, FluidError> {
         let mut projection = std::mem::take(&mut self.projection);
         let problem = self.problem(model);
-        let report =
-            projection.project(&problem, &mut state.velocity, &mut state.pressure, dt, &model.options.pressure);
+        let report = projection.project(
+            &problem,
+            &mut state.velocity,
+            &mut state.pressure,
+            dt,
+            &model.options.pressure,
+        );
         self.projection = projection;
         report
     }
 
     /// The velocity is continued into air and into solids along which the fluid slides, and its ghosts are filled.
-    pub(super) fn continue_velocity(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>, dt: f64) -> Result<(), FluidError> {
+    pub(super) fn continue_velocity(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+    ) -> Result<(), FluidError> {
         let Some(walls) = &self.walls else { return Ok(()) };
         match &self.surface {
             Some(surface) if model.free_surface => {
@@ -336,7 +393,14 @@ where
                 let cells = (fastest * dt / h.min()).ceil().clamp(1.0, 10.0) + 3.0;
                 let known = |axis: usize, face: Index<D>| problem.is_unknown(axis, face);
                 let band = cells * h.max();
-                surface::extrapolate_velocity(&model.domain, walls, surface, &mut state.velocity, band, known)?;
+                surface::extrapolate_velocity(
+                    &model.domain,
+                    walls,
+                    surface,
+                    &mut state.velocity,
+                    band,
+                    known,
+                )?;
             }
             _ => {
                 for axis in (0..D).filter(|_| walls.any_slippery()) {
@@ -370,7 +434,11 @@ fn displace<const D: usize>(
 
 /// Is the point in a cell of an obstacle?
 #[inline]
-fn is_in_solid<const D: usize>(walls: &Walls<D>, grid: &splashdown_geometry::grid::Grid<D>, x: &Vector<D>) -> bool
+fn is_in_solid<const D: usize>(
+    walls: &Walls<D>,
+    grid: &splashdown_geometry::grid::Grid<D>,
+    x: &Vector<D>,
+) -> bool
 where
     Dim<D>: Space<D>,
 {

@@ -166,7 +166,14 @@ where
     }
 
     /// Takes out what is in excess or too far from the surface and adds what is missing; escaped particles stay. `seed` makes the random numbers.
-    pub fn reseed(&mut self, domain: &Domain<D>, walls: &Walls<D>, phi: &Field<D>, options: &ParticleOptions, seed: u64) {
+    pub fn reseed(
+        &mut self,
+        domain: &Domain<D>,
+        walls: &Walls<D>,
+        phi: &Field<D>,
+        options: &ParticleOptions,
+        seed: u64,
+    ) {
         self.age = 0;
         let grid = *domain.grid();
         let h = grid.spacing().max();
@@ -188,11 +195,17 @@ where
                     let (x, radius) = (&set.position[p as usize], f64::from(set.radius[p as usize]));
                     let distance = sign * sampler.value(x);
                     let escaped = distance < -options.escape * radius;
-                    (cell_number(x) as u32, if escaped { f32::NEG_INFINITY } else { (distance - radius) as f32 }, p, escaped || distance <= band)
+                    (
+                        cell_number(x) as u32,
+                        if escaped { f32::NEG_INFINITY } else { (distance - radius) as f32 },
+                        p,
+                        escaped || distance <= band,
+                    )
                 })
                 .collect();
             order.par_sort_unstable_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)).then(a.2.cmp(&b.2)));
-            let mut kept = MarkerSet { position: Vec::with_capacity(set.len()), radius: Vec::with_capacity(set.len()) };
+            let mut kept =
+                MarkerSet { position: Vec::with_capacity(set.len()), radius: Vec::with_capacity(set.len()) };
             let mut count = vec![0u16; grid.cell_count()];
             for &(cell, rank, p, near) in &order {
                 let escaped = rank == f32::NEG_INFINITY;
@@ -214,7 +227,9 @@ where
                         return Vec::new();
                     }
                     let mut random = Random::new(seed ^ (number as u64) << 62, place as u64);
-                    (0..missing).filter_map(|_| attracted(domain, walls, phi, cell, sign, band, &mut random)).collect()
+                    (0..missing)
+                        .filter_map(|_| attracted(domain, walls, phi, cell, sign, band, &mut random))
+                        .collect()
                 })
                 .collect();
             for (x, radius) in new.into_iter().flatten() {

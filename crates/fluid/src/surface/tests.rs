@@ -68,7 +68,10 @@ where
         below[axis] -= 1;
         0.5 * (phi.at(below) + phi.at(face))
     };
-    extrapolate_velocity(&domain, &walls, &phi, &mut velocity, 5.0 * h, |axis, face| face_phi(axis, face) < 0.0).unwrap();
+    extrapolate_velocity(&domain, &walls, &phi, &mut velocity, 5.0 * h, |axis, face| {
+        face_phi(axis, face) < 0.0
+    })
+    .unwrap();
     let mut worst: f64 = 0.0;
     for axis in 0..D {
         let component = velocity.component(axis);
@@ -156,7 +159,11 @@ fn seeding_does_not_depend_on_threads() {
 fn liquids_are_separated_without_overlap_or_vacuum() {
     let domain = domain::<2>(20);
     let mut phis: Vec<Field<2>> = (0..3)
-        .map(|k| Field::from_fn(domain.grid(), Location::Cell, move |x| (x[0] - 0.3 * k as f64).abs() - 0.2 + 0.05 * x[1]))
+        .map(|k| {
+            Field::from_fn(domain.grid(), Location::Cell, move |x| {
+                (x[0] - 0.3 * k as f64).abs() - 0.2 + 0.05 * x[1]
+            })
+        })
         .collect();
     let mut refs: Vec<&mut Field<2>> = phis.iter_mut().collect();
     separate(&mut refs, true);
@@ -199,7 +206,8 @@ fn level_sets_can_be_carried_either_way() {
     }
     domain.fill_velocity_ghosts(&mut velocity);
     for transport in [LevelSetTransport::default(), LevelSetTransport::Paths(Default::default())] {
-        let mut phi = Field::from_fn(domain.grid(), Location::Cell, |x| (x - Vector::from([0.65, 0.5])).norm() - 0.2);
+        let mut phi =
+            Field::from_fn(domain.grid(), Location::Cell, |x| (x - Vector::from([0.65, 0.5])).norm() - 0.2);
         let mut work = [phi.clone(), phi.clone()];
         let steps = 60;
         for _ in 0..steps {

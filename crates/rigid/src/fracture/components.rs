@@ -1,8 +1,8 @@
 //! The connected parts of a cut body: voxels of one region that hang together face to face.
 
 use super::regions::{NO_REGION, indices};
-use splashdown_geometry::grid::{Index, Lattice};
 use super::voxels::VoxelSums;
+use splashdown_geometry::grid::{Index, Lattice};
 
 /// Number of a voxel that is in no component.
 pub(super) const OUTSIDE: u32 = u32::MAX;

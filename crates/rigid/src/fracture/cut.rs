@@ -62,7 +62,8 @@ where
     let h = lattice.spacing().max();
     let labels = Labels::of(phi, pattern, placement, PADDING as f64 * h);
     let values = phi.values();
-    let parts = components(lattice, |offset| values[offset] <= 0.0, &labels.region, options.least_voxels.max(1));
+    let parts =
+        components(lattice, |offset| values[offset] <= 0.0, &labels.region, options.least_voxels.max(1));
     let body = CutBody { phi, labels: &labels, parts: &parts, tiny: 1e-3 * h };
     let mut pieces: Vec<Piece<D>> =
         (0..parts.parts.len()).into_par_iter().map(|part| body.piece(part)).collect::<Result<_, _>>()?;
@@ -100,9 +101,7 @@ where
         let low = component.low.map(|i| i - PADDING);
         let high = component.high.map(|i| i + PADDING + 1);
         let location = lattice.location();
-        let cells = std::array::from_fn(|a| {
-            (high[a] - low[a]) as usize - usize::from(location.on_planes(a))
-        });
+        let cells = std::array::from_fn(|a| (high[a] - low[a]) as usize - usize::from(location.on_planes(a)));
         let h = lattice.spacing();
         let half = if location == Location::Cell { 0.5 } else { 0.0 };
         let corner = lattice.position(low);
@@ -207,7 +206,8 @@ where
     /// the edges of the pieces are.
     fn add_face_particles(&self, spacing: isize, pieces: &mut [Piece<D>]) {
         let lattice = self.lattice();
-        let (counts, strides, h) = (lattice.counts().map(|n| n as isize), lattice.strides(), lattice.spacing());
+        let (counts, strides, h) =
+            (lattice.counts().map(|n| n as isize), lattice.strides(), lattice.spacing());
         let slabs: Vec<Vec<(Vector<D>, [u32; 2])>> = (0..counts[D - 1])
             .into_par_iter()
             .map(|slab| {
@@ -238,7 +238,8 @@ where
                         if !rim && !on_lattice {
                             continue;
                         }
-                        let (here, there) = (self.labels.depth[offset], self.labels.depth[offset + strides[axis]]);
+                        let (here, there) =
+                            (self.labels.depth[offset], self.labels.depth[offset + strides[axis]]);
                         let total = here + there;
                         let part = if total > 0.0 { (here / total).clamp(0.05, 0.95) } else { 0.5 };
                         let mut point = lattice.position(index);

@@ -192,7 +192,8 @@ impl PatternSpec {
             let rings = ((count as f64 / 2.5).sqrt().round() as usize).max(1);
             let sectors = (count.saturating_sub(1) / rings).max(2);
             let flat = glass::<D>(sectors, rings, 0.6, self.seed)?;
-            let turn = Dim::rotation_between(&Vector::from_fn(|a, _| if a == 1 { 1.0 } else { 0.0 }), &normal);
+            let turn =
+                Dim::rotation_between(&Vector::from_fn(|a, _| if a == 1 { 1.0 } else { 0.0 }), &normal);
             let seeds = flat.iter().map(|x| Dim::rotate(&turn, &(x * (1.2 * size))) + impact).collect();
             return place(bounds, seeds, None);
         }

@@ -45,15 +45,17 @@ where
             let distance = LevelSet::from_surface(&grid, Location::Cell, surface, &options)
                 .map_err(|source| PatternError::Region { region, source })?;
             let field = distance.field();
-            first.par_iter_mut().zip(&mut second).enumerate().with_min_len(4096).for_each(|(cell, (first, second))| {
-                let value = field.at(lattice.index(cell));
-                if value < first.0 {
-                    *second = first.0;
-                    *first = (value, region as u32);
-                } else if value < *second {
-                    *second = value;
-                }
-            });
+            first.par_iter_mut().zip(&mut second).enumerate().with_min_len(4096).for_each(
+                |(cell, (first, second))| {
+                    let value = field.at(lattice.index(cell));
+                    if value < first.0 {
+                        *second = first.0;
+                        *first = (value, region as u32);
+                    } else if value < *second {
+                        *second = value;
+                    }
+                },
+            );
         }
         for cell in 0..lattice.len() {
             let what = if second[cell] < -TOLERANCE * spacing {
@@ -84,7 +86,11 @@ where
 }
 
 /// The depth is the distance to the next region where that region is a cell or more away.
-fn with_true_depth<const D: usize>(mut regions: SampledRegions<D>, second: &[f64], far: f64) -> SampledRegions<D>
+fn with_true_depth<const D: usize>(
+    mut regions: SampledRegions<D>,
+    second: &[f64],
+    far: f64,
+) -> SampledRegions<D>
 where
     Dim<D>: Space<D>,
 {

@@ -26,6 +26,7 @@ pub use placement::Placement;
 pub use regions::{Labels, SampledRegions};
 pub use seeds::Seeds;
 pub use shatter::{
-    BreakRule, Breakable, Fragment, FractureError, Hit, PatternMode, PatternSource, shatter, voxel_properties, voxelize,
+    BreakRule, Breakable, FractureError, Fragment, Hit, PatternMode, PatternSource, shatter,
+    voxel_properties, voxelize,
 };
 pub use voxels::VoxelSums;

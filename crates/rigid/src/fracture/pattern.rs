@@ -189,7 +189,13 @@ where
             return Err(PatternError::Damaged);
         };
         let bounds = unit_box();
-        Self::from_seeds(seeds.points, Some(generate::roughness(2.0, count, D, seed)), bounds, Vector::zeros(), up())
+        Self::from_seeds(
+            seeds.points,
+            Some(generate::roughness(2.0, count, D, seed)),
+            bounds,
+            Vector::zeros(),
+            up(),
+        )
     }
 
     /// Sectors and rings about the normal, as glass breaks: `rings` rings whose width grows outwards, each of `sectors` sectors (2D: pieces

@@ -35,7 +35,13 @@ where
     ///
     /// A pattern whose impact point lies on a side of its box cannot hold what lies beyond that side; such points belong to the nearest
     /// region.
-    pub fn general(pattern: &Pattern<D>, impact: Vector<D>, normal: &Vector<D>, spin: f64, bounds: &Aabb<D>) -> Self {
+    pub fn general(
+        pattern: &Pattern<D>,
+        impact: Vector<D>,
+        normal: &Vector<D>,
+        spin: f64,
+        bounds: &Aabb<D>,
+    ) -> Self {
         let mut rotation = Dim::rotation_between(&pattern.normal(), normal);
         if D == 3 {
             let length = normal.norm();

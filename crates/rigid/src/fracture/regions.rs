@@ -1,7 +1,7 @@
 //! Which region of a pattern every sample of a body belongs to, and how far inside it lies.
 
-use super::placement::Placement;
 use super::pattern::{Pattern, Regions};
+use super::placement::Placement;
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::grid::{Field, Grid, Index, Lattice, Location};
 use splashdown_math::{Dim, Space, Vector};
@@ -22,7 +22,12 @@ pub struct Labels {
 
 impl Labels {
     /// Looks up the samples of `phi` at which it is at most `band` (m), by blocks.
-    pub fn of<const D: usize>(phi: &Field<D>, pattern: &Pattern<D>, placement: &Placement<D>, band: f64) -> Self
+    pub fn of<const D: usize>(
+        phi: &Field<D>,
+        pattern: &Pattern<D>,
+        placement: &Placement<D>,
+        band: f64,
+    ) -> Self
     where
         Dim<D>: Space<D>,
     {
@@ -141,7 +146,10 @@ where
         let corners = &corners[..count];
         // The region's own distance is negative at its samples and positive at those of the others.
         let signed = |own: u32| -> f64 {
-            corners.iter().map(|&(region, share, depth)| share * if region == own { -depth } else { depth }).sum()
+            corners
+                .iter()
+                .map(|&(region, share, depth)| share * if region == own { -depth } else { depth })
+                .sum()
         };
         let mut best = (corners[0].0, signed(corners[0].0));
         for (index, &(region, ..)) in corners.iter().enumerate().skip(1) {

@@ -54,7 +54,9 @@ where
         }
         let own = &self.points[nearest];
         let others = self.points.iter().enumerate().filter(|(index, seed)| *index != nearest && *seed != own);
-        let depth = others.map(|(_, seed)| Bisector::new(own, seed).distance(&displaced)).fold(f64::INFINITY, f64::min);
+        let depth = others
+            .map(|(_, seed)| Bisector::new(own, seed).distance(&displaced))
+            .fold(f64::INFINITY, f64::min);
         (nearest as u32, depth * self.shrink())
     }
 
@@ -84,8 +86,9 @@ where
         let squared: Vec<f64> = seeds.iter().map(|seed| (seed - centre).norm_squared()).collect();
         let closest = squared.iter().copied().fold(f64::INFINITY, f64::min).sqrt();
         let bound = closest + 2.0 * radius;
-        let near: Vec<u32> =
-            (0..seeds.len() as u32).filter(|&q| squared[q as usize] <= bound * bound * (1.0 + 1e-12)).collect();
+        let near: Vec<u32> = (0..seeds.len() as u32)
+            .filter(|&q| squared[q as usize] <= bound * bound * (1.0 + 1e-12))
+            .collect();
         // The bisectors that can be the nearest one, for each seed that can be.
         let mut faces: Vec<Bisector<D>> = Vec::new();
         let mut ranges: Vec<(u32, usize, usize)> = Vec::with_capacity(near.len());
@@ -93,15 +96,19 @@ where
         for &own in &near {
             let seed = &seeds[own as usize];
             all.clear();
-            all.extend(seeds.iter().enumerate().filter(|(q, other)| *q != own as usize && *other != seed).map(
-                |(_, other)| {
-                    let face = Bisector::new(seed, other);
-                    (face.distance(&centre), face)
-                },
-            ));
+            all.extend(
+                seeds.iter().enumerate().filter(|(q, other)| *q != own as usize && *other != seed).map(
+                    |(_, other)| {
+                        let face = Bisector::new(seed, other);
+                        (face.distance(&centre), face)
+                    },
+                ),
+            );
             let least = all.iter().map(|(distance, _)| *distance).fold(f64::INFINITY, f64::min);
             let start = faces.len();
-            faces.extend(all.iter().filter(|(d, _)| *d <= least + 2.0 * radius * (1.0 + 1e-12)).map(|(_, face)| *face));
+            faces.extend(
+                all.iter().filter(|(d, _)| *d <= least + 2.0 * radius * (1.0 + 1e-12)).map(|(_, face)| *face),
+            );
             ranges.push((own, start, faces.len()));
         }
         let factor = placement.scale * self.shrink();
@@ -128,7 +135,8 @@ where
                         }
                         best.1
                     };
-                    let depth = faces[start..end].iter().map(|face| face.distance(&y)).fold(f64::INFINITY, f64::min);
+                    let depth =
+                        faces[start..end].iter().map(|face| face.distance(&y)).fold(f64::INFINITY, f64::min);
                     labels.region[offset] = own;
                     labels.depth[offset] = depth * factor;
                 } else {

@@ -147,7 +147,9 @@ pub enum FractureError {
         name: String,
     },
     /// It is too thin for its samples.
-    #[error("body `{name}` cannot break: none of the {cells} samples on its longest side lies inside; use more")]
+    #[error(
+        "body `{name}` cannot break: none of the {cells} samples on its longest side lies inside; use more"
+    )]
     TooCoarse {
         /// Name of the body.
         name: String,
@@ -170,7 +172,10 @@ pub enum FractureError {
 
 /// Distance samples of a solid, and the motion from its object coordinates to theirs. A solid known by samples keeps them; others get `cells`
 /// samples on their longest side, at the centres of voxels that fill a box exactly if its edges are multiples of their size.
-pub fn voxelize<const D: usize>(geometry: &Geometry<D>, cells: u32) -> Result<(Field<D>, Frame<D>), FractureError>
+pub fn voxelize<const D: usize>(
+    geometry: &Geometry<D>,
+    cells: u32,
+) -> Result<(Field<D>, Frame<D>), FractureError>
 where
     Dim<D>: Space<D>,
 {
@@ -199,7 +204,8 @@ where
     Dim<D>: Space<D>,
 {
     let not_a_solid = || FractureError::NotASolid { name: body.name.clone() };
-    let (Some(geometry), Some(breakable), Kind::Dynamic) = (&body.geometry, &body.breakable, body.kind) else {
+    let (Some(geometry), Some(breakable), Kind::Dynamic) = (&body.geometry, &body.breakable, body.kind)
+    else {
         return Err(not_a_solid());
     };
     if geometry.properties().is_none() || !geometry.bounds().is_bounded() {
@@ -216,7 +222,8 @@ where
     let (pattern, placement) = match &rule.pattern {
         PatternSource::Made(spec) => {
             let share = breakable.share.clamp(0.0, 1.0).sqrt();
-            let pieces = ((f64::from(spec.pieces) * share).round() as u32).clamp(2.min(spec.pieces), spec.pieces);
+            let pieces =
+                ((f64::from(spec.pieces) * share).round() as u32).clamp(2.min(spec.pieces), spec.pieces);
             let spec = PatternSpec { pieces, seed: spec.seed ^ breakable.lineage, ..*spec };
             made = spec.pattern(&phi, &point, &normal)?;
             (&made, Placement::identity())
@@ -312,7 +319,8 @@ where
     let zero = Dim::point_inertia(&Vector::zeros());
     let inertia = fragments.iter().fold(zero, |sum, f| {
         let arm = f.state.frame.position - origin - centre;
-        sum + Dim::rotate_inertia(&f.state.frame.rotation, &f.body.inertia) + Dim::point_inertia(&arm) * f.body.mass
+        sum + Dim::rotate_inertia(&f.state.frame.rotation, &f.body.inertia)
+            + Dim::point_inertia(&arm) * f.body.mass
     });
     let momentum = state.velocity * parent.mass;
     let angular = state.angular_momentum - Dim::cross(&centre, &momentum);
@@ -338,6 +346,7 @@ where
     let moments = VoxelSums::of(&phi)
         .moments(phi.lattice())
         .ok_or_else(|| FractureError::TooCoarse { name: "?".into(), cells })?;
-    let (properties, placement) = MassProperties::principal(moments.volume, &moments.centre, &moments.second)?;
+    let (properties, placement) =
+        MassProperties::principal(moments.volume, &moments.centre, &moments.second)?;
     Ok((properties, placement.compose(&to_samples)))
 }

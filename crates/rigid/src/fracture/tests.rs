@@ -26,7 +26,11 @@ fn surface_points<const D: usize>(phi: &Field<D>) -> Vec<Vector<D>> {
 }
 
 /// Every voxel is in one piece, pieces agree with the slow definition of the pattern, samples have the right sign, no particle is lost.
-fn cut_is_exact<const D: usize>(phi: &Field<D>, pattern: &Pattern<D>, placement: &Placement<D>) -> Vec<Piece<D>>
+fn cut_is_exact<const D: usize>(
+    phi: &Field<D>,
+    pattern: &Pattern<D>,
+    placement: &Placement<D>,
+) -> Vec<Piece<D>>
 where
     Dim<D>: Space<D>,
 {
@@ -85,7 +89,8 @@ where
         let expected = phi.values()[offset].max(-depth * placement.scale);
         assert!((there - expected).abs() < 1e-6 * h.max(expected.abs()), "{there} {expected}");
     }
-    let given: usize = pieces.iter().map(|piece| particles.iter().filter(|p| piece.particles.contains(p)).count()).sum();
+    let given: usize =
+        pieces.iter().map(|piece| particles.iter().filter(|p| piece.particles.contains(p)).count()).sum();
     assert!(given >= particles.len());
     pieces
 }
@@ -149,7 +154,8 @@ fn made_to_measure_patterns_give_the_pieces_asked_for_anywhere() {
             let spec = PatternSpec { kind, pieces: 25, seed: 9 };
             let pattern = spec.pattern(&phi, &impact.into(), &up()).unwrap();
             let pieces =
-                cut(&phi, &surface_points(&phi), &pattern, &Placement::identity(), &CutOptions::default()).unwrap();
+                cut(&phi, &surface_points(&phi), &pattern, &Placement::identity(), &CutOptions::default())
+                    .unwrap();
             assert!((20..=32).contains(&pieces.len()), "{kind:?} at {impact:?}: {} pieces", pieces.len());
             let total: u64 = pieces.iter().map(|piece| piece.voxels).sum();
             assert_eq!(total, VoxelSums::of(&phi).count);
@@ -162,9 +168,7 @@ fn made_to_measure_patterns_give_the_pieces_asked_for_anywhere() {
 fn a_tiling_of_boxes_is_imported_and_gaps_and_overlaps_are_refused() {
     use splashdown_geometry::mesh::SurfaceMesh;
     let cuboid = |low: [f64; 3], high: [f64; 3]| -> SurfaceMesh<3> {
-        let point = |n: usize| {
-            Vector::from_fn(|a, _| if n >> (2 - a) & 1 == 1 { high[a] } else { low[a] })
-        };
+        let point = |n: usize| Vector::from_fn(|a, _| if n >> (2 - a) & 1 == 1 { high[a] } else { low[a] });
         let sides: [[u32; 4]; 6] =
             [[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]];
         SurfaceMesh {
@@ -174,7 +178,8 @@ fn a_tiling_of_boxes_is_imported_and_gaps_and_overlaps_are_refused() {
     };
     let import = |boxes: &[SurfaceMesh<3>]| Pattern::from_surfaces(boxes, 32, Vector::repeat(0.1), up());
     let left = cuboid([-1.0, -1.0, -1.0], [0.0, 1.0, 1.0]);
-    let (lower, upper) = (cuboid([0.0, -1.0, -1.0], [1.0, 0.3, 1.0]), cuboid([0.0, 0.3, -1.0], [1.0, 1.0, 1.0]));
+    let (lower, upper) =
+        (cuboid([0.0, -1.0, -1.0], [1.0, 0.3, 1.0]), cuboid([0.0, 0.3, -1.0], [1.0, 1.0, 1.0]));
     let pattern = import(&[left.clone(), lower.clone(), upper.clone()]).unwrap();
     for (x, region, depth) in [
         ([-0.5, 0.0, 0.0], 0, 0.5),

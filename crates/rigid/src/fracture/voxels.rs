@@ -72,7 +72,8 @@ impl<const D: usize> VoxelSums<D> {
             let (a, b) = (i.max(j), i.min(j));
             // Sum of (i - mean i)(j - mean j): the difference of large numbers is taken between integers.
             let n = i128::from(self.count);
-            let spread = i128::from(self.second[a][b]) * n - i128::from(self.first[a]) * i128::from(self.first[b]);
+            let spread =
+                i128::from(self.second[a][b]) * n - i128::from(self.first[a]) * i128::from(self.first[b]);
             let own = if a == b { count / 12.0 } else { 0.0 };
             volume / count * (spread as f64 / count + own) * h[a] * h[b]
         });
@@ -86,7 +87,11 @@ mod tests {
     use splashdown_geometry::grid::{Grid, Location};
     use splashdown_geometry::shapes::Shape;
 
-    fn field<const D: usize>(cells: [usize; D], h: f64, shape: impl Fn(&Vector<D>) -> f64 + Sync + Send) -> Field<D> {
+    fn field<const D: usize>(
+        cells: [usize; D],
+        h: f64,
+        shape: impl Fn(&Vector<D>) -> f64 + Sync + Send,
+    ) -> Field<D> {
         let origin = Vector::from_fn(|a, _| -0.5 * h * cells[a] as f64);
         let grid = Grid::new(origin, Vector::repeat(h), cells).unwrap();
         Field::from_fn(&grid, Location::Cell, shape)

@@ -1,8 +1,8 @@
 //! Building a scene in Rust with the words of the scene file.
 
 use super::{
-    ChainGeometry, Deformable, Fracture, Geometry, Kind, Output, Repeat, Rigid, Rotation, Scene, Shape, Solver,
-    SpinValue, Springs, Step, Time,
+    ChainGeometry, Deformable, Fracture, Geometry, Kind, Output, Repeat, Rigid, Rotation, Scene, Shape,
+    Solver, SpinValue, Springs, Step, Time,
 };
 
 impl Scene {

@@ -5,7 +5,7 @@ mod obj;
 mod ply;
 mod vtk;
 
-pub use drawing::Drawing;
+pub use drawing::{Drawing, Object};
 
 use crate::frame::{FrameError, FrameReader};
 use crate::run_folder::{Layout, RunFolderError, RunInfo};

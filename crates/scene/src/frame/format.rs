@@ -11,8 +11,8 @@
 //! index there ([`ShapeHeader::Earlier`]). References never chain. Layout 1 had no such references and no keys; it stays readable.
 
 use super::{
-    Association, Attribute, Bodies, Data, Element, Frame, Geometry, Inconsistent, Part, SavedShape, SavedShapes, Shape,
-    SurfaceShape,
+    Association, Attribute, Bodies, Data, Element, Frame, Geometry, Inconsistent, Part, SavedShape,
+    SavedShapes, Shape, SurfaceShape,
 };
 use crate::container::{self, ContainerError, Kind};
 use crate::storage::StorageError;
@@ -42,7 +42,9 @@ pub enum FrameError {
     #[error(transparent)]
     Inconsistent(#[from] Inconsistent),
     /// A surface that another frame of the folder should hold is not there.
-    #[error("it shows a surface that frame {frame} holds (shape {shape} there); keep the frames of a run together")]
+    #[error(
+        "it shows a surface that frame {frame} holds (shape {shape} there); keep the frames of a run together"
+    )]
     Elsewhere {
         /// Number of the other frame.
         frame: u64,

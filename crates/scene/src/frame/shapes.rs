@@ -90,7 +90,9 @@ impl SavedShapes {
     pub fn of_frames<'a>(paths: impl IntoIterator<Item = &'a Path>) -> Self {
         let mut saved = Self::default();
         for path in paths {
-            if let Ok(header) = storage::read(path).map_err(FrameError::from).and_then(|file| FrameHeader::decode(&file)) {
+            if let Ok(header) =
+                storage::read(path).map_err(FrameError::from).and_then(|file| FrameHeader::decode(&file))
+            {
                 saved.note(&header);
             }
         }
@@ -111,7 +113,12 @@ impl FrameReader {
         Frame::decode_with(&file, &mut |place, part| self.surface(path, place, part))
     }
 
-    fn surface(&mut self, path: &Path, place: SavedShape, part: &str) -> Result<Arc<SurfaceShape>, FrameError> {
+    fn surface(
+        &mut self,
+        path: &Path,
+        place: SavedShape,
+        part: &str,
+    ) -> Result<Arc<SurfaceShape>, FrameError> {
         let missing = || FrameError::Elsewhere { frame: place.frame, shape: place.shape };
         if let std::collections::hash_map::Entry::Vacant(empty) = self.frames.entry(place.frame) {
             let file = storage::read(&path.with_file_name(Frame::file_name(place.frame)))?;
@@ -152,8 +159,11 @@ mod tests {
             rotations: [1.0, 0.0, 0.0, 0.0].repeat(count),
             shapes,
         };
-        let parts =
-            vec![Part { name: "rigid bodies".into(), geometry: Geometry::Bodies(bodies), attributes: vec![] }];
+        let parts = vec![Part {
+            name: "rigid bodies".into(),
+            geometry: Geometry::Bodies(bodies),
+            attributes: vec![],
+        }];
         Frame { dimension: 3, index, step: 10 * index, time: 0.1 * index as f64, parts }
     }
 

@@ -22,10 +22,18 @@ pub(super) const CASE: Case = Case {
     run,
 };
 
-const TETRAHEDRA: [(f64, [f64; 3]); 4] =
-    [(0.0, [0.327, 0.647, 0.884]), (0.3, [0.356, 0.677, 0.892]), (0.45, [0.322, 0.631, 0.859]), (0.49, [0.300, 0.582, 0.823])];
-const HEXAHEDRA: [(f64, [f64; 3]); 4] =
-    [(0.0, [0.673, 0.896, 0.977]), (0.3, [0.650, 0.875, 0.964]), (0.45, [0.510, 0.754, 0.903]), (0.49, [0.389, 0.599, 0.775])];
+const TETRAHEDRA: [(f64, [f64; 3]); 4] = [
+    (0.0, [0.327, 0.647, 0.884]),
+    (0.3, [0.356, 0.677, 0.892]),
+    (0.45, [0.322, 0.631, 0.859]),
+    (0.49, [0.300, 0.582, 0.823]),
+];
+const HEXAHEDRA: [(f64, [f64; 3]); 4] = [
+    (0.0, [0.673, 0.896, 0.977]),
+    (0.3, [0.650, 0.875, 0.964]),
+    (0.45, [0.510, 0.754, 0.903]),
+    (0.49, [0.389, 0.599, 0.775]),
+];
 const YOUNG: f64 = 1e5;
 const GRAVITY: f64 = 0.01;
 
@@ -61,7 +69,8 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         }
         for (poisson, table) in HEXAHEDRA {
             let own = material(Model::RotatedLinear, YOUNG, poisson, 1.0, 0.0)?;
-            let mesh = box_hexahedra(lower.into(), upper.into(), [10 * n, n, n]).map_err(failed("meshing"))?;
+            let mesh =
+                box_hexahedra(lower.into(), upper.into(), [10 * n, n, n]).map_err(failed("meshing"))?;
             let elements = Elements::hexahedra(&mesh, 0, own).map_err(failed("making elements"))?;
             let masses = elements.clone();
             let gravity = Vector::<3>::new(0.0, -GRAVITY, 0.0);

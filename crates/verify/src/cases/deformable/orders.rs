@@ -96,7 +96,14 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
             points.push([1.0 / steps as f64, error]);
         }
         let found = (points[1][1] / points[2][1]).log2();
-        out.near("order of accuracy", &format!("{name}, dt = 1/800, 1/1600 s"), found, order, tolerance, CASE.source);
+        out.near(
+            "order of accuracy",
+            &format!("{name}, dt = 1/800, 1/1600 s"),
+            found,
+            order,
+            tolerance,
+            CASE.source,
+        );
         series.push(Series { label: name.into(), points, reference: false });
     }
     out.plot(Plot {
@@ -149,6 +156,12 @@ fn angular_momentum(out: &mut Measurements) -> Result<(), CaseError> {
         drift.push((momentum(&solid, &motion) - before).norm() / before.norm());
     }
     out.at_most("drift of angular momentum (relative)", "A, 10 000 steps", drift[0], 1e-13, "spec T13");
-    out.at_least("drift of angular momentum (relative)", "B, for comparison", drift[1], 1e-9, "spec 3.14: B drifts");
+    out.at_least(
+        "drift of angular momentum (relative)",
+        "B, for comparison",
+        drift[1],
+        1e-9,
+        "spec 3.14: B drifts",
+    );
     Ok(())
 }

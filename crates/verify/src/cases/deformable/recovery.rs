@@ -100,11 +100,19 @@ fn flattened_triangle(out: &mut Measurements) -> Result<(), CaseError> {
     let mut solid = solid_of(elements, |mass| masses.add_masses(mass), 3, Vector::zeros());
     solid.set_pinned(0, true);
     solid.set_pinned(1, true);
-    let mut motion = Motion { position: vec![0.0, 0.0, 1.0, 0.0, 0.5, -0.5], velocity: vec![0.0; 6], time: 0.0 };
+    let mut motion =
+        Motion { position: vec![0.0, 0.0, 1.0, 0.0, 0.5, -0.5], velocity: vec![0.0; 6], time: 0.0 };
     let dt = 0.4 * solid.stable_step();
     let mut integrator = Integrator::new(Scheme::B);
     run_steps(&mut integrator, &mut solid, &mut motion, dt, 4000)?;
     let tip = motion.point::<2>(2);
-    out.near("height of a triangle's tip pushed through its base (m)", "2D", tip[1], 0.8, 1e-6, "exact: rest shape");
+    out.near(
+        "height of a triangle's tip pushed through its base (m)",
+        "2D",
+        tip[1],
+        0.8,
+        1e-6,
+        "exact: rest shape",
+    );
     Ok(())
 }

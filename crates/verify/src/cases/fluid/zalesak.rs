@@ -28,7 +28,13 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     let with = error(true)?;
     let without = error(false)?;
     measurements.at_most("area error with particles", "100^2", with[0], 0.01, SOURCE);
-    measurements.at_least("misplaced area without / with particles", "100^2", without[1] / with[1], 3.0, SOURCE);
+    measurements.at_least(
+        "misplaced area without / with particles",
+        "100^2",
+        without[1] / with[1],
+        3.0,
+        SOURCE,
+    );
     Ok(())
 }
 
