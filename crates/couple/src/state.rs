@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
 use splashdown_math::{Dim, Space};
-use splashdown_rigid::BodyState;
+use splashdown_rigid::{BodyState, ContactMemory};
 
 /// Multipliers of one block of rows.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -40,6 +40,8 @@ where
     pub particles: ParticleState<D>,
     /// Start values of the next solves.
     pub multipliers: Multipliers,
+    /// Contact impulses of the last step, from which the next one starts.
+    pub contact: ContactMemory<D>,
 }
 
 impl<const D: usize> State<D>
@@ -54,6 +56,7 @@ where
             bodies: Vec::new(),
             particles: ParticleState { position: Vec::new(), velocity: Vec::new() },
             multipliers: Multipliers::default(),
+            contact: ContactMemory::default(),
         }
     }
 }

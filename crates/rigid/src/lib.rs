@@ -4,6 +4,8 @@
 //! (`splashdown-geometry`).
 
 mod body;
+pub mod collide;
+pub mod contact;
 mod energy_fix;
 mod geometry;
 mod material;
@@ -11,6 +13,9 @@ mod motion;
 mod orientation;
 
 pub use body::{Body, BodyError, BodyState, Kind};
+pub use contact::{
+    ContactMemory, ContactMethod, ContactOptions, ContactReport, ContactSolver, ContactStage, PushOut,
+};
 pub use energy_fix::{EnergyFix, restore_energy};
 pub use geometry::{DEFAULT_CELLS, Geometry, GeometryError, Hull, HullFace, MassProperties, Solid};
 pub use material::Material;
