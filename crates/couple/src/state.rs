@@ -4,7 +4,7 @@ use crate::Newcomers;
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
 use splashdown_math::{Dim, Space};
-use splashdown_rigid::BodyState;
+use splashdown_rigid::{BodyState, ContactMemory};
 
 /// Multipliers of one block of rows.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -43,6 +43,8 @@ where
     pub multipliers: Multipliers,
     /// Bodies that are not in the scene: fragments of bodies that broke.
     pub newcomers: Newcomers<D>,
+    /// Contact impulses of the last step, from which the next one starts.
+    pub contact: ContactMemory<D>,
 }
 
 impl<const D: usize> State<D>
@@ -58,6 +60,7 @@ where
             particles: ParticleState { position: Vec::new(), velocity: Vec::new() },
             multipliers: Multipliers::default(),
             newcomers: Newcomers::default(),
+            contact: ContactMemory::default(),
         }
     }
 }

@@ -1,21 +1,26 @@
 //! One time step (spec/rigid-deformable-coupling.md 3.2): the stages in their order, each one named function.
 //!
-//! | stage | positions | function |
-//! |---|---|---|
-//! | I.1 velocity to n+1/2 | `x^n` | `velocity_to_half_step` |
-//! | IV.1 positions to n+1 | `x^n -> x^{n+1}` | `advance_positions` |
-//! | V.2 velocity to n+1 | half way | `velocity_to_full_step` |
+//! | stage | positions | velocities | function |
+//! |---|---|---|---|
+//! | I.1 velocity to n+1/2 | `x^n` | `v^n -> v^{n+1/2}` | `velocity_to_half_step` |
+//! | II collisions | `x^n`, predicted `x^{n+1}` | `v^n` | `collisions` |
+//! | III contact | `x^n` | `v^{n+1/2}` | `ContactSolver::contact_half` |
+//! | IV.1 positions to n+1 | `x^n -> x^{n+1}` | `v^{n+1/2}`, then dropped | `advance_positions` |
+//! | IV.2 push-out | `x^{n+1}` | - | `ContactSolver::push_out` |
+//! | V.2 velocity to n+1 | half way | `v^n -> v^{n+1}` | `velocity_to_full_step` |
+//! | V.3 contact | `x^{n+1}` | `v^{n+1}` | `ContactSolver::contact_full` |
 //!
-//! Collisions (II), contact (III) and push-out (IV.2) stand between these stages and come with the parts that need them. Each implicit
-//! velocity solve is one coupled system, so whatever adds rows is coupled to everything else at once.
+//! Collisions come before contact and use `v^n`, so a body at rest never bounces (spec/rigid-bodies.md 3.5). Each implicit velocity solve is one
+//! coupled system, so whatever adds rows is coupled to everything else at once.
 
 use crate::generalized::Velocities;
 use crate::solve::{CoupledStep, Stage, coupled_solve};
+use crate::world::Scratch;
 use crate::{Model, Multipliers, SolveReport, State};
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
 use splashdown_math::{Dim, Frame, Space, Vector};
-use splashdown_rigid::{BodyState, EnergyFix};
+use splashdown_rigid::{BodyState, ContactReport, ContactSolver, ContactStage, EnergyFix, Motion};
 use splashdown_solve::CoupledSolver;
 
 /// What one step did.
@@ -27,6 +32,8 @@ pub struct StepReport {
     pub solves: Vec<SolveReport>,
     /// Bodies that broke, in their order.
     pub broken: Vec<Broken>,
+    /// Collision and contact of rigid bodies.
+    pub contact: ContactReport,
 }
 
 /// A body that broke.
@@ -85,7 +92,7 @@ pub(crate) fn advance<const D: usize>(
     model: &Model<D>,
     state: &State<D>,
     dt: f64,
-    solver: &mut CoupledSolver,
+    scratch: &mut Scratch<D>,
 ) -> Result<(State<D>, StepReport), StepError>
 where
     Dim<D>: Space<D>,
@@ -93,9 +100,32 @@ where
     if !(dt.is_finite() && dt > 0.0) {
         return Err(StepError::Step { dt });
     }
-    let half = velocity_to_half_step(model, state, dt, solver)?;
-    let (frames, positions) = advance_positions(model, state, &half.velocities, dt);
-    let full = velocity_to_full_step(model, state, &frames, &positions, dt, solver)?;
+    let Scratch { coupled, contact } = scratch;
+    let stage = ContactStage {
+        bodies: &model.bodies,
+        dt,
+        options: &model.options.contact,
+        order: model.options.orientation_order,
+        fix: model.options.energy_fix,
+        linked: &[],
+    };
+    let start_frames: Vec<Frame<D>> = state.bodies.iter().map(|body| body.frame).collect();
+    let mut start = Velocities::of(state);
+    let mut memory = state.contact.clone();
+
+    // I.
+    let mut half = velocity_to_half_step(model, state, dt, coupled)?;
+    // II. Collisions change v^n, and v^{n+1/2} by as much. (Joints: post-stabilise `start` here, within `collisions`.)
+    collisions(&stage, &start_frames, &mut start.bodies, &mut half.velocities.bodies, contact);
+    // III. (Joints: PD targets on `half` before, pre-stabilisation interleaved by level.)
+    contact.contact_half(&stage, &start_frames, &start.bodies, &mut half.velocities.bodies, &memory);
+    // IV. What stage III did to velocities is dropped: only its effect on positions remains.
+    let (mut frames, positions) = advance_positions(model, state, &half.velocities, dt);
+    contact.push_out(&stage, &mut frames);
+    contact.restore_angular_momentum(&stage, &frames, &mut start.bodies);
+    // V. (Joints: post-stabilise `start` at the new positions before, and the velocities after; PD.)
+    let mut full = velocity_to_full_step(model, state, &start, &frames, &positions, dt, coupled)?;
+    contact.contact_full(&stage, &frames, &mut full.velocities.bodies, &mut memory);
 
     let bodies = frames
         .into_iter()
@@ -113,9 +143,33 @@ where
         particles: ParticleState { position: positions, velocity: full.velocities.particles },
         multipliers: Multipliers { half: half.multipliers, full: full.multipliers },
         newcomers: state.newcomers.clone(),
+        contact: memory,
     };
     check_finite(model, &next)?;
-    Ok((next, StepReport { dt, solves: vec![half.report, full.report], broken: vec![] }))
+    let report =
+        StepReport { dt, solves: vec![half.report, full.report], contact: contact.report(), broken: vec![] };
+    Ok((next, report))
+}
+
+/// II: impacts on `v^n`; the difference to `v^{n+1/2}` stays what it was.
+fn collisions<const D: usize>(
+    stage: &ContactStage<'_, D>,
+    frames: &[Frame<D>],
+    start: &mut [Motion<D>],
+    half: &mut [Motion<D>],
+    contact: &mut ContactSolver<D>,
+) where
+    Dim<D>: Space<D>,
+{
+    let before = start.to_vec();
+    contact.collide(stage, frames, start, half);
+    for ((half, before), after) in half.iter_mut().zip(&before).zip(start.iter()) {
+        // Untouched bodies keep their bits.
+        if before != after {
+            half.velocity += after.velocity - before.velocity;
+            half.angular_momentum += after.angular_momentum - before.angular_momentum;
+        }
+    }
 }
 
 /// I.1: `v^{n+1/2} = v^n + (dt/2) a(x^n, v^{n+1/2})`, with damping implicit.
@@ -173,10 +227,11 @@ where
     (frames, positions)
 }
 
-/// V.2: `v^{n+1} = 2 w - v^n` with `w = v^n + (dt/2) a(x^{n+1/2}, w)`: second order, damping implicit.
+/// V.2: `v^{n+1} = 2 w - v^n` with `w = v^n + (dt/2) a(x^{n+1/2}, w)`: second order, damping implicit; `start` is `v^n` after collisions.
 fn velocity_to_full_step<const D: usize>(
     model: &Model<D>,
     state: &State<D>,
+    start: &Velocities<D>,
     frames: &[Frame<D>],
     positions: &[Vector<D>],
     dt: f64,
@@ -187,13 +242,12 @@ where
 {
     let midway: Vec<Vector<D>> =
         state.particles.position.iter().zip(positions).map(|(old, new)| (old + new) * 0.5).collect();
-    let start = Velocities::of(state);
-    let explicit = add_explicit_forces(model, &midway, &start, 0.5 * dt);
+    let explicit = add_explicit_forces(model, &midway, start, 0.5 * dt);
     let stage =
         Stage { name: "full", frames, positions: &midway, dt: 0.5 * dt, guess: &state.multipliers.full };
     let mut solved = coupled_solve(model, &stage, explicit, solver)
         .map_err(|reason| solve_error(state, &stage, reason))?;
-    solved.velocities.extrapolate_from(&start);
+    solved.velocities.extrapolate_from(start);
     Ok(solved)
 }
 

@@ -4,21 +4,33 @@ use crate::step::advance;
 use crate::{Diagnostics, Model, ModelError, State, StepError, StepReport};
 use splashdown_deformable::{Particles, Spring};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
-use splashdown_rigid::{Body, BodyState};
+use splashdown_rigid::{Body, BodyState, ContactSolver};
 use splashdown_solve::CoupledSolver;
 use std::collections::BTreeMap;
 
-/// Memory that the solver keeps from step to step; a copy of a world starts with its own.
+/// Memory that the solvers keep from step to step, which never shows in results; a copy of a world starts with its own.
 #[derive(Default)]
-struct Scratch(CoupledSolver);
+pub(crate) struct Scratch<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    pub coupled: CoupledSolver,
+    pub contact: ContactSolver<D>,
+}
 
-impl Clone for Scratch {
+impl<const D: usize> Clone for Scratch<D>
+where
+    Dim<D>: Space<D>,
+{
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl std::fmt::Debug for Scratch {
+impl<const D: usize> std::fmt::Debug for Scratch<D>
+where
+    Dim<D>: Space<D>,
+{
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Scratch")
     }
@@ -36,7 +48,7 @@ where
     pub(crate) scene_bodies: usize,
     /// Bodies of the scene whose places newcomers have taken.
     pub(crate) displaced: BTreeMap<u32, Body<D>>,
-    scratch: Scratch,
+    scratch: Scratch<D>,
 }
 
 impl<const D: usize> World<D>
@@ -130,7 +142,7 @@ where
 
     /// Advances by `dt` seconds. On an error the state is the one before the step.
     pub fn step(&mut self, dt: f64) -> Result<StepReport, StepError> {
-        let (state, report) = advance(&self.model, &self.state, dt, &mut self.scratch.0)?;
+        let (state, report) = advance(&self.model, &self.state, dt, &mut self.scratch)?;
         self.state = state;
         Ok(report)
     }

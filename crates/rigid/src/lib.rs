@@ -5,6 +5,8 @@
 //! (`splashdown-geometry`).
 
 mod body;
+pub mod collide;
+pub mod contact;
 mod energy_fix;
 pub mod fracture;
 mod geometry;
@@ -15,6 +17,9 @@ mod orientation;
 mod trajectory;
 
 pub use body::{Body, BodyError, BodyState, Kind};
+pub use contact::{
+    ContactMemory, ContactMethod, ContactOptions, ContactReport, ContactSolver, ContactStage, PushOut,
+};
 pub use energy_fix::{EnergyFix, restore_energy};
 pub use geometry::{DEFAULT_CELLS, Geometry, GeometryError, Hull, HullFace, MassProperties, Solid};
 pub use joint::{Freedom, Joint, JointError, JointKind};
