@@ -12,7 +12,7 @@ mod pressure;
 mod report;
 mod svd;
 
-pub use machine::{CpuClock, Machine, peak_memory};
+pub use machine::{CpuClock, Machine, ThreadScaling, peak_memory};
 pub use report::{BenchReport, BenchRow, Mark, Peer};
 
 /// How much to run.

@@ -132,14 +132,29 @@ where
         }
     }
 
-    /// The velocities at `start` with the impulses of pre-stabilisation: what stage V starts from.
-    pub fn with_kept_impulses(&self, start: &State<D>) -> Velocities<D> {
-        let mut velocities = Velocities::of(start);
+    /// Pairs of bodies that do not collide because they are joined, ascending; a body that is joined to the world is paired with itself.
+    pub fn linked(&self) -> Vec<[u32; 2]> {
+        let mut pairs: Vec<[u32; 2]> = self
+            .model
+            .joints
+            .iter()
+            .filter(|joint| !joint.collide)
+            .filter_map(|joint| {
+                let (a, b) = (joint.parent.or(joint.child)?, joint.child.or(joint.parent)?);
+                Some([a.min(b) as u32, a.max(b) as u32])
+            })
+            .collect();
+        pairs.sort_unstable();
+        pairs.dedup();
+        pairs
+    }
+
+    /// Gives `velocities`, those of the start of the step, the impulses of pre-stabilisation: what stage V starts from.
+    pub fn add_kept_impulses(&self, velocities: &mut Velocities<D>) {
         for (moving, kept) in velocities.bodies.iter_mut().zip(&self.kept) {
             moving.velocity += kept.velocity;
             moving.angular_momentum += kept.angular_momentum;
         }
-        velocities
     }
 
     /// IV: puts kinematic bodies where they belong and removes what errors are left in the joints from the new positions.

@@ -19,10 +19,12 @@
 //! ```
 
 mod articulation;
+mod breaking;
 mod clock;
 mod diagnostics;
 mod generalized;
 mod model;
+mod newcomers;
 mod solve;
 mod state;
 mod step;
@@ -32,7 +34,8 @@ pub use articulation::JointReport;
 pub use clock::{Clock, ClockError, StepPolicy};
 pub use diagnostics::{Diagnostics, JointDiagnostics};
 pub use model::{Deformable, Formulation, Model, ModelError, Options};
+pub use newcomers::{Newcomer, Newcomers};
 pub use solve::{BlockReport, SolveReport};
 pub use state::{BlockMultipliers, Multipliers, State};
-pub use step::{StepError, StepReport};
+pub use step::{Broken, StepError, StepReport};
 pub use world::World;

@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::{Particles, Spring, SpringError, Springs};
 use splashdown_math::{Dim, Space, Vector};
-use splashdown_rigid::{Body, EnergyFix, Joint, JointError, OrientationOrder, Trajectory, TrajectoryError};
+use splashdown_rigid::{
+    Body, ContactOptions, EnergyFix, Joint, JointError, OrientationOrder, Trajectory, TrajectoryError,
+};
 use std::ops::Range;
 
 /// Form of the coupled linear system.
@@ -30,6 +32,8 @@ pub struct Options {
     pub orientation_order: OrientationOrder,
     /// Whether free rotation conserves energy to round-off.
     pub energy_fix: EnergyFix,
+    /// Collision and contact of rigid bodies.
+    pub contact: ContactOptions,
 }
 
 impl Default for Options {
@@ -40,6 +44,7 @@ impl Default for Options {
             formulation: Formulation::default(),
             orientation_order: OrientationOrder::default(),
             energy_fix: EnergyFix::default(),
+            contact: ContactOptions::default(),
         }
     }
 }

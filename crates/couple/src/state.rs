@@ -1,9 +1,10 @@
 //! What changes while the world moves: all that a checkpoint holds.
 
+use crate::Newcomers;
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
 use splashdown_math::{Dim, Space};
-use splashdown_rigid::BodyState;
+use splashdown_rigid::{BodyState, ContactMemory};
 
 /// Multipliers of one block of rows.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -40,6 +41,10 @@ where
     pub particles: ParticleState<D>,
     /// Start values of the next solves.
     pub multipliers: Multipliers,
+    /// Bodies that are not in the scene: fragments of bodies that broke.
+    pub newcomers: Newcomers<D>,
+    /// Contact impulses of the last step, from which the next one starts.
+    pub contact: ContactMemory<D>,
 }
 
 impl<const D: usize> State<D>
@@ -54,6 +59,8 @@ where
             bodies: Vec::new(),
             particles: ParticleState { position: Vec::new(), velocity: Vec::new() },
             multipliers: Multipliers::default(),
+            newcomers: Newcomers::default(),
+            contact: ContactMemory::default(),
         }
     }
 }

@@ -4,20 +4,33 @@ use crate::step::advance;
 use crate::{Diagnostics, Model, ModelError, State, StepError, StepReport};
 use splashdown_deformable::{Particles, Spring};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
-use splashdown_rigid::{Body, BodyState, Joint, Kind, Trajectory};
+use splashdown_rigid::{Body, BodyState, ContactSolver, Joint, Kind, Trajectory};
 use splashdown_solve::CoupledSolver;
+use std::collections::BTreeMap;
 
-/// Memory that the solver keeps from step to step; a copy of a world starts with its own.
+/// Memory that the solvers keep from step to step, which never shows in results; a copy of a world starts with its own.
 #[derive(Default)]
-struct Scratch(CoupledSolver);
+pub(crate) struct Scratch<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    pub coupled: CoupledSolver,
+    pub contact: ContactSolver<D>,
+}
 
-impl Clone for Scratch {
+impl<const D: usize> Clone for Scratch<D>
+where
+    Dim<D>: Space<D>,
+{
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl std::fmt::Debug for Scratch {
+impl<const D: usize> std::fmt::Debug for Scratch<D>
+where
+    Dim<D>: Space<D>,
+{
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Scratch")
     }
@@ -29,9 +42,13 @@ pub struct World<const D: usize>
 where
     Dim<D>: Space<D>,
 {
-    model: Model<D>,
-    state: State<D>,
-    scratch: Scratch,
+    pub(crate) model: Model<D>,
+    pub(crate) state: State<D>,
+    /// Number of bodies of the scene; all others appeared during the run.
+    pub(crate) scene_bodies: usize,
+    /// Bodies of the scene whose places newcomers have taken.
+    pub(crate) displaced: BTreeMap<u32, Body<D>>,
+    scratch: Scratch<D>,
 }
 
 impl<const D: usize> World<D>
@@ -43,13 +60,23 @@ where
         if !gravity.iter().all(|value| value.is_finite()) {
             return Err(ModelError::Gravity);
         }
-        Ok(Self { model: Model::new(gravity), state: State::empty(), scratch: Scratch::default() })
+        Ok(Self {
+            model: Model::new(gravity),
+            state: State::empty(),
+            scene_bodies: 0,
+            displaced: BTreeMap::new(),
+            scratch: Scratch::default(),
+        })
     }
 
-    /// Adds a rigid body and returns its index.
+    /// Adds a rigid body and returns its index. The scene is complete before its first body breaks: one that is added later is not part of it and is lost by
+    /// [`Self::restore`].
     pub fn add_body(&mut self, body: Body<D>, frame: Frame<D>, twist: Twist<D>) -> usize {
         self.state.bodies.push(BodyState::new(&body, frame, &twist));
         self.model.bodies.push(body);
+        if self.state.newcomers.is_empty() {
+            self.scene_bodies = self.model.bodies.len();
+        }
         self.model.bodies.len() - 1
     }
 
@@ -123,10 +150,10 @@ where
 
     /// Puts the world into a saved state; `false` (and no change) if it is of another world.
     #[must_use]
-    pub fn restore(&mut self, state: State<D>) -> bool {
-        let fits = state.bodies.len() == self.model.bodies.len()
-            && state.particles.position.len() == self.model.particles.len()
-            && state.particles.velocity.len() == self.model.particles.len();
+    pub fn restore(&mut self, mut state: State<D>) -> bool {
+        let fits = state.particles.position.len() == self.model.particles.len()
+            && state.particles.velocity.len() == self.model.particles.len()
+            && self.put_in_newcomers(&mut state);
         if fits {
             self.state = state;
         }
@@ -140,7 +167,7 @@ where
 
     /// Advances by `dt` seconds. On an error the state is the one before the step.
     pub fn step(&mut self, dt: f64) -> Result<StepReport, StepError> {
-        let (state, report) = advance(&self.model, &self.state, dt, &mut self.scratch.0)?;
+        let (state, report) = advance(&self.model, &self.state, dt, &mut self.scratch)?;
         self.state = state;
         Ok(report)
     }

@@ -5,11 +5,14 @@
 
 mod altitude;
 mod bending;
+pub mod collide;
+pub mod contact;
 mod edges;
 pub mod element;
 mod force;
 #[cfg(test)]
 mod force_tests;
+pub mod integrate;
 pub mod material;
 mod particles;
 mod solid;

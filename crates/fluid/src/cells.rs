@@ -1,6 +1,7 @@
 //! What every cell is for the pressure: an unknown, a known value, or nothing.
 
 use crate::domain::{Domain, Side};
+use crate::pressure::LEAST_THETA;
 use crate::walls::{Walls, indices};
 use splashdown_geometry::grid::{Field, Index, Location};
 use splashdown_math::{Dim, Space};
@@ -20,7 +21,7 @@ pub enum CellKind {
 /// Kinds of all cells, with one layer of ghosts that stand for what lies beyond the sides.
 pub type Cells<const D: usize> = Field<D, CellKind>;
 
-/// Kinds of all cells: everything that is not solid is fluid, except where `phi > 0` if there is a surface.
+/// Kinds of all cells: everything that is not solid is fluid, except where `phi > 0` (up to a thousandth of a cell) if there is a surface.
 pub fn classify<const D: usize>(domain: &Domain<D>, walls: &Walls<D>, phi: Option<&Field<D>>) -> Cells<D>
 where
     Dim<D>: Space<D>,
@@ -39,10 +40,13 @@ pub fn reclassify<const D: usize>(
 ) where
     Dim<D>: Space<D>,
 {
+    // A cell whose centre is wet by less than the least distance that a pressure can act over counts as dry, so that no distance has to be
+    // rounded: columns that rounding puts on either side of the limit have the same pressure below.
+    let thin = LEAST_THETA * domain.grid().min_spacing();
     cells.update(|cell, _| {
         if walls.is_solid(cell) {
             CellKind::Solid
-        } else if phi.is_some_and(|phi| phi.at(cell) > 0.0) {
+        } else if phi.is_some_and(|phi| phi.at(cell) > -thin) {
             CellKind::Air
         } else {
             CellKind::Fluid

@@ -294,7 +294,9 @@ mod tests {
         let walls = [[Side::wall(); 2]; 2];
         let region = Aabb::everything();
         let patch = |axis, condition| Patch { axis, upper: true, region, condition };
-        for bad in [patch(5, Side::wall()), patch(0, Side::Periodic), patch(1, Side::Outlet { pressure: f64::NAN })] {
+        for bad in
+            [patch(5, Side::wall()), patch(0, Side::Periodic), patch(1, Side::Outlet { pressure: f64::NAN })]
+        {
             let error = Domain::with_patches(grid(), walls, vec![bad]).unwrap_err();
             assert!(matches!(error, DomainError::Patch { patch: 0, .. }), "{error}");
         }

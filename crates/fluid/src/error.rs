@@ -26,7 +26,9 @@ pub enum FluidError {
         source: SolveError,
     },
     /// A linear solve did not arrive.
-    #[error("the {what} solve of the fluid stopped after {iterations} iterations at relative residual {residual:e}")]
+    #[error(
+        "the {what} solve of the fluid stopped after {iterations} iterations at relative residual {residual:e}"
+    )]
     NotConverged {
         /// Pressure or viscosity.
         what: &'static str,

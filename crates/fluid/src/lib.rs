@@ -6,14 +6,29 @@
 
 pub mod advect;
 mod cells;
+mod diagnostics;
 mod domain;
 mod error;
+mod extend;
+pub mod forces;
+mod model;
 mod obstacle;
 pub mod pressure;
+mod state;
+mod step;
+pub mod surface;
+pub mod viscosity;
 mod walls;
 
 pub use cells::{CellKind, Cells, classify};
+pub use diagnostics::FluidDiagnostics;
 pub use domain::{Domain, DomainError, Patch, Side};
 pub use error::FluidError;
+pub use model::{
+    FluidModel, FluidOptions, LevelSetTransport, Liquid, ParticleOptions, SmokeModel, Source, SourceKind,
+    SurfaceOptions, TimeScheme,
+};
 pub use obstacle::{Motion, Obstacle, Placement};
+pub use state::{FluidState, LiquidState, SmokeState};
+pub use step::{FluidReport, FluidStepper};
 pub use walls::{SolidBoundary, Walls};

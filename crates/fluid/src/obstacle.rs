@@ -112,7 +112,8 @@ where
             return if own.is_empty() { own } else { Aabb::everything() };
         }
         let corners = (0..1usize << D).map(|corner| {
-            frame.to_world(&Vector::from_fn(|a, _| if corner >> a & 1 == 1 { own.max[a] } else { own.min[a] }))
+            frame
+                .to_world(&Vector::from_fn(|a, _| if corner >> a & 1 == 1 { own.max[a] } else { own.min[a] }))
         });
         corners.fold(Aabb::empty(), |bounds, corner| bounds.including(&corner))
     }

@@ -4,6 +4,7 @@ use crate::domain::{Domain, Side};
 use crate::obstacle::{Obstacle, Placement};
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Location};
+use splashdown_geometry::shapes::Shape;
 use splashdown_math::{Dim, Space, Vector};
 
 /// How a solid's surface meets the grid.
@@ -121,6 +122,50 @@ where
         self.any_partly_open
     }
 
+    /// Closes the faces whose centre lies in `region` by fluid that moves with `velocity` (m/s): a source.
+    pub fn close_region(&mut self, domain: &Domain<D>, region: &Shape<D>, velocity: &Vector<D>) {
+        let grid = domain.grid();
+        let bounds = region.bounds().intersection(&grid.bounds());
+        if bounds.is_empty() {
+            return;
+        }
+        let (low, high) = (grid.cell_of(&bounds.min), grid.cell_of(&bounds.max));
+        for axis in 0..D {
+            let lattice = *self.open.component(axis).lattice();
+            let first = std::array::from_fn(|a| low[a].clamp(0, lattice.counts()[a] as isize));
+            let last = std::array::from_fn(|a| (high[a] + 2).clamp(0, lattice.counts()[a] as isize));
+            for face in indices(first, last) {
+                let open = self.open.component(axis).at(face) > 0.0;
+                if open && region.contains(&lattice.position(face)) {
+                    self.close_by_shell(axis, face, velocity[axis]);
+                }
+            }
+        }
+    }
+
+    /// Are there obstacles along which the fluid slides?
+    pub fn any_slippery(&self) -> bool {
+        self.slippery.contains(&true)
+    }
+
+    /// Faces with obstacles along which the fluid slides on both sides.
+    pub fn slippery_faces(&self, axis: usize) -> Vec<Index<D>> {
+        let lattice = *self.open.component(axis).lattice();
+        let inside = |face: &Index<D>| {
+            let mut below = *face;
+            below[axis] -= 1;
+            self.is_solid(*face)
+                && self.is_solid(below)
+                && (self.is_slippery(*face) || self.is_slippery(below))
+        };
+        lattice.indices().filter(inside).collect()
+    }
+
+    /// Are there obstacles at all?
+    pub fn any_obstacle(&self) -> bool {
+        !self.slippery.is_empty()
+    }
+
     /// Are there faces whose open fraction the kinds of the cells around do not tell?
     pub fn has_special_faces(&self) -> bool {
         self.any_partly_open || self.any_shell
@@ -142,13 +187,21 @@ where
     pub fn impose(&self, velocity: &mut FaceFields<D>) {
         for axis in 0..D {
             let (open, wall) = (self.open.component(axis), self.velocity.component(axis));
-            velocity.component_mut(axis).update(|face, value| {
-                if open.at(face) == 0.0 { wall.at(face) } else { value }
-            });
+            velocity.component_mut(axis).update(
+                |face, value| {
+                    if open.at(face) == 0.0 { wall.at(face) } else { value }
+                },
+            );
         }
     }
 
-    fn add_voxels(&mut self, grid: &Grid<D>, number: usize, obstacle: &Obstacle<D>, placement: &Placement<D>) {
+    fn add_voxels(
+        &mut self,
+        grid: &Grid<D>,
+        number: usize,
+        obstacle: &Obstacle<D>,
+        placement: &Placement<D>,
+    ) {
         let Some([low, high]) = cell_range(grid, obstacle, placement) else { return };
         let label = number as u16 + 1;
         for cell in indices(low, high) {
@@ -171,7 +224,13 @@ where
         }
     }
 
-    fn add_cut_cells(&mut self, grid: &Grid<D>, number: usize, obstacle: &Obstacle<D>, placement: &Placement<D>) {
+    fn add_cut_cells(
+        &mut self,
+        grid: &Grid<D>,
+        number: usize,
+        obstacle: &Obstacle<D>,
+        placement: &Placement<D>,
+    ) {
         let Some([low, high]) = cell_range(grid, obstacle, placement) else { return };
         let (origin, h) = (grid.origin(), grid.spacing());
         let distance = |node: Index<D>| {
@@ -425,7 +484,8 @@ mod tests {
         let n = 40;
         let domain = domain::<3>(n, [[Side::open(); 2]; 3]);
         let obstacle = ball::<3>(0.31, 0.5);
-        let walls = Walls::new(&domain, &[obstacle.clone()], &[obstacle.placement(0.0)], SolidBoundary::CutCells);
+        let walls =
+            Walls::new(&domain, &[obstacle.clone()], &[obstacle.placement(0.0)], SolidBoundary::CutCells);
         // The closed part of the plane of faces through the centre is the great circle.
         let plane = n as isize / 2;
         let closed: f64 = indices([plane, 0, 0], [plane + 1, n as isize, n as isize])
@@ -442,7 +502,8 @@ mod tests {
         let domain = domain::<2>(20, sides);
         let mut obstacle = ball::<2>(0.2, 0.0);
         obstacle.start = Frame { position: Vector::from([0.0, 0.5]), ..Frame::identity() };
-        obstacle.motion = crate::Motion::Steady(Twist { linear: Vector::from([1.0, 0.0]), angular: Vector::from([2.0]) });
+        obstacle.motion =
+            crate::Motion::Steady(Twist { linear: Vector::from([1.0, 0.0]), angular: Vector::from([2.0]) });
         let placement = obstacle.placement(0.01);
         let walls = Walls::new(&domain, &[obstacle], &[placement], SolidBoundary::Voxels);
         // Images at both ends.

@@ -5,20 +5,26 @@
 //! (`splashdown-geometry`).
 
 mod body;
+pub mod collide;
+pub mod contact;
 mod energy_fix;
+pub mod fracture;
 mod geometry;
+pub mod joint;
 mod material;
 mod motion;
-pub mod joint;
 mod orientation;
 mod trajectory;
 
 pub use body::{Body, BodyError, BodyState, Kind};
+pub use contact::{
+    ContactMemory, ContactMethod, ContactOptions, ContactReport, ContactSolver, ContactStage, PushOut,
+};
 pub use energy_fix::{EnergyFix, restore_energy};
 pub use geometry::{DEFAULT_CELLS, Geometry, GeometryError, Hull, HullFace, MassProperties, Solid};
+pub use joint::{Freedom, Joint, JointError, JointKind};
 pub use material::Material;
 pub use motion::Motion;
-pub use joint::{Freedom, Joint, JointError, JointKind};
 
 pub use orientation::{OrientationOrder, rotation_vector};
 pub use trajectory::{Keyframe, Trajectory, TrajectoryError};

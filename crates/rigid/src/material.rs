@@ -9,9 +9,9 @@ pub struct Material {
     pub restitution: f64,
     /// Coulomb friction coefficient.
     pub friction: f64,
-    /// Rolling friction: change of tangential relative spin for a normal impulse of one (rad/s per kg m/s); 0 switches it off.
+    /// Rolling friction (m): largest moment against rolling for a normal force of one; 0 switches it off.
     pub rolling: f64,
-    /// Spinning friction: change of relative spin about the normal for a normal impulse of one (rad/s per kg m/s); 0 switches it off.
+    /// Spinning friction (m): largest moment about the normal for a normal force of one; 0 switches it off.
     pub spinning: f64,
 }
 

@@ -1,5 +1,6 @@
 //! The world that a scene describes.
 
+use crate::breakable::breakable;
 use crate::description::{Deformable, Formulation, Geometry, Kind, Rigid, Rotation, Scene, Shape, SpinValue};
 use crate::limits::{MAX_MEMORY_BYTES, Size, bytes_text};
 use splashdown_couple::{ModelError, World};
@@ -157,7 +158,8 @@ where
         Kind::Kinematic => splashdown_rigid::Kind::Kinematic,
     };
     let moments: Vec<f64> = unit_moments.iter().map(|moment| mass * moment).collect();
-    let body = Body::new(name.clone(), kind, mass, &moments)?;
+    let mut body = Body::new(name.clone(), kind, mass, &moments)?;
+    body.breakable = rigid.fracture.as_ref().map(breakable);
     let mut position = vector::<D>(name, "position", rigid.position.as_deref())?;
     for (component, offset) in position.iter_mut().zip(offset) {
         *component += offset;

@@ -16,6 +16,7 @@
 //! assert_eq!(errors.problems()[1].hint.as_deref(), Some("did you mean `step`?"));
 //! ```
 
+mod breakable;
 mod build;
 mod check;
 pub mod checkpoint;
@@ -27,7 +28,9 @@ pub mod frame;
 pub mod limits;
 mod load;
 pub mod log;
+mod looks;
 mod overrides;
+pub mod pattern_file;
 mod problem;
 pub mod recorder;
 mod reference;

@@ -3,6 +3,7 @@
 use crate::build::{AnyWorld, BuildError, build};
 use crate::description::{Scene, Shape};
 use crate::frame::{self, Association, Attribute, Bodies, Data, Element, Frame, Geometry, Part};
+use crate::looks::Looks;
 use crate::run::{Advance, Breakdown, Plan, Simulation, fingerprint};
 use splashdown_couple::{Clock, ClockError, Diagnostics, State, World};
 use splashdown_math::{Coordinates, Dim, Space};
@@ -112,6 +113,7 @@ where
     stable_step: f64,
     shapes: Vec<frame::Shape>,
     shape_of: Vec<u32>,
+    looks: Looks,
 }
 
 impl<const D: usize> SceneWorld<D>
@@ -132,7 +134,7 @@ where
             }
             shape_of.push(shapes.len() as u32 - 1);
         }
-        Ok(Self { world, clock, stable_step, shapes, shape_of })
+        Ok(Self { world, clock, stable_step, shapes, shape_of, looks: Looks::default() })
     }
 }
 
@@ -177,10 +179,11 @@ where
         let (model, state) = (self.world.model(), self.world.state());
         let mut parts = Vec::new();
         if !model.bodies.is_empty() {
+            let (shapes, shape_of) = self.looks.of(model, state, &self.shapes, &self.shape_of);
             let mut bodies = Bodies {
                 names: model.bodies.iter().map(|body| body.name.clone()).collect(),
-                shapes: self.shapes.clone(),
-                shape_of: self.shape_of.clone(),
+                shapes,
+                shape_of,
                 ..Bodies::default()
             };
             let (mut velocity, mut spin) = (Vec::new(), Vec::new());

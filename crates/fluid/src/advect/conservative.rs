@@ -32,7 +32,9 @@ pub fn advect_conservative<const D: usize>(
         let from = if u >= 0.0 { below } else { face };
         // The image of a periodic ghost limits its own outflow, what lies beyond other sides has no end.
         let owner: [isize; D] =
-            std::array::from_fn(|a| if periodic[a] { from[a].rem_euclid(cells[a] as isize) } else { from[a] });
+            std::array::from_fn(
+                |a| if periodic[a] { from[a].rem_euclid(cells[a] as isize) } else { from[a] },
+            );
         u * field.at(from) * if domain.grid().has_cell(owner) { keep(owner) } else { 1.0 }
     };
     out.update(|cell, _| {

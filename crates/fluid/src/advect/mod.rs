@@ -106,6 +106,21 @@ impl Advection {
         self.carry(&tracer, Carried { field, forth, back }, dt, fill, &rough);
     }
 
+    /// Carries a field at cells whose ghosts `fill` fills.
+    pub(crate) fn carry_with<const D: usize>(
+        &self,
+        domain: &Domain<D>,
+        by: &FaceFields<D>,
+        field: &mut Field<D>,
+        work: &mut [Field<D>; 2],
+        dt: f64,
+        fill: impl Fn(&mut Field<D>),
+    ) {
+        let tracer = Tracer::new(domain, by, self.path);
+        let [forth, back] = work;
+        self.carry(&tracer, Carried { field, forth, back }, dt, fill, &|_: &Vector<D>| false);
+    }
+
     fn carry<const D: usize>(
         &self,
         tracer: &Tracer<D>,
@@ -160,7 +175,9 @@ impl Advection {
                     if end.outside || rough(&x) || rough(&end.point) {
                         return low_order;
                     }
-                    self.limited(corrected.value(&end.point), low_order, || old.range(&old.corners(&end.point)))
+                    self.limited(corrected.value(&end.point), low_order, || {
+                        old.range(&old.corners(&end.point))
+                    })
                 });
                 fill(forth);
                 std::mem::swap(field, forth);

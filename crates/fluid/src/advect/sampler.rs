@@ -109,7 +109,9 @@ mod tests {
     use splashdown_geometry::grid::{Grid, Interpolation, Location, Reach};
 
     fn agrees<const D: usize>() {
-        let grid = Grid::<D>::new(Vector::repeat(-0.3), Vector::from_fn(|a, _| 0.1 + 0.05 * a as f64), [6; D]).unwrap();
+        let grid =
+            Grid::<D>::new(Vector::repeat(-0.3), Vector::from_fn(|a, _| 0.1 + 0.05 * a as f64), [6; D])
+                .unwrap();
         for location in [Location::Cell, Location::Face(1)] {
             let field = Field::from_fn(&grid, location, |x| (7.0 * x[0]).sin() + x[1] * x[D - 1]);
             let sampler = Sampler::new(&field);

@@ -27,7 +27,8 @@ fn errors(n: usize, advection: Advection) -> [f64; 2] {
 
 #[test]
 fn orders_of_the_schemes() {
-    let order = |advection: Advection, n: usize| (errors(n, advection)[0] / errors(2 * n, advection)[0]).log2();
+    let order =
+        |advection: Advection, n: usize| (errors(n, advection)[0] / errors(2 * n, advection)[0]).log2();
     let scheme = |scheme, limiter| Advection { scheme, limiter, path: PathOrder::Second };
     let first = order(scheme(Scheme::SemiLagrangian, Limiter::None), 256);
     assert!((first - 0.96).abs() < 0.05, "{first}");
@@ -56,8 +57,15 @@ fn limited_schemes_stay_in_range() {
             domain.fill_scalar_ghosts(&mut field, 0.0);
             let mut work = [field.clone(), field.clone()];
             for _ in 0..50 {
-                Advection { scheme, limiter, path: PathOrder::Second }
-                    .scalar(&domain, &by, &mut field, &mut work, 0.0, 0.05, |_| false);
+                Advection { scheme, limiter, path: PathOrder::Second }.scalar(
+                    &domain,
+                    &by,
+                    &mut field,
+                    &mut work,
+                    0.0,
+                    0.05,
+                    |_| false,
+                );
             }
             assert!(field.values().iter().all(|&v| (0.0..=1.0).contains(&v)), "{scheme:?} {limiter:?}");
             assert!(field.max_abs() > 0.8);

@@ -46,7 +46,10 @@ impl<'a, const D: usize> Tracer<'a, D> {
         let periodic = domain.periodic();
         // A side with patches that are not walls lets paths out; what they find there is in the ghosts.
         let open_patch = |axis: usize, side: usize| {
-            domain.patches().iter().any(|p| p.axis == axis && usize::from(p.upper) == side && !p.condition.is_wall())
+            domain
+                .patches()
+                .iter()
+                .any(|p| p.axis == axis && usize::from(p.upper) == side && !p.condition.is_wall())
         };
         let wall = std::array::from_fn(|axis| {
             [0, 1].map(|side| domain.sides()[axis][side].is_wall() && !open_patch(axis, side))
@@ -127,7 +130,8 @@ mod tests {
             velocity.component_mut(axis).update(|i, _| sign * lattice.position(i)[1 - axis]);
         }
         let start = Vector::from([0.5, 0.2]);
-        for (order, expected) in [(PathOrder::First, 2.0), (PathOrder::Second, 3.0), (PathOrder::Third, 4.0)] {
+        for (order, expected) in [(PathOrder::First, 2.0), (PathOrder::Second, 3.0), (PathOrder::Third, 4.0)]
+        {
             let tracer = Tracer::new(&domain, &velocity, order);
             let error = |dt: f64| {
                 let (s, c) = dt.sin_cos();

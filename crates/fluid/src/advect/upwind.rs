@@ -52,7 +52,13 @@ fn weno5(d: [f64; 5]) -> f64 {
 
 /// `-u . grad phi` at a cell.
 #[inline(always)]
-fn rate<const D: usize>(scheme: UpwindScheme, phi: &Field<D>, cell: Index<D>, u: &Vector<D>, inverse: &Vector<D>) -> f64 {
+fn rate<const D: usize>(
+    scheme: UpwindScheme,
+    phi: &Field<D>,
+    cell: Index<D>,
+    u: &Vector<D>,
+    inverse: &Vector<D>,
+) -> f64 {
     let (values, lattice) = (phi.values(), phi.lattice());
     let place = lattice.offset(cell);
     let mut sum = 0.0;

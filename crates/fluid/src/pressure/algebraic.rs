@@ -64,7 +64,10 @@ impl AlgebraicSolver {
     }
 
     pub fn bytes(&self) -> usize {
-        self.amg.bytes() + 12 * self.matrix.entries() + 8 * 7 * self.cells.len() + 4 * self.regions.labels.len()
+        self.amg.bytes()
+            + 12 * self.matrix.entries()
+            + 8 * 7 * self.cells.len()
+            + 4 * self.regions.labels.len()
     }
 
     /// Solves from `impulse`; both arrays are dense over the grid. Returns iterations and relative residual.

@@ -10,8 +10,8 @@ mod rows;
 mod tests;
 
 pub use operator::{FaceDensity, LEAST_THETA, PressureProblem};
-pub use rows::PressureRows;
 pub(crate) use operator::{dense, fill_dense, sparse};
+pub use rows::PressureRows;
 
 use crate::cells::CellKind;
 use crate::error::FluidError;
@@ -142,7 +142,8 @@ where
                 };
                 report.iterations += iterations;
                 report.relative_residual = residual;
-                let worst = cached.worst_residual(problem, &self.rhs, &self.impulse) * dt / grid.cell_volume();
+                let worst =
+                    cached.worst_residual(problem, &self.rhs, &self.impulse) * dt / grid.cell_volume();
                 report.divergence = worst;
                 if worst <= tolerance.divergence && residual <= tolerance.relative {
                     break;
@@ -270,7 +271,9 @@ fn seam_place<const D: usize>(counts: [usize; D], axis: usize, cell: Index<D>) -
 }
 
 /// The Poisson problem within the grid, and the conductances across periodic sides (empty for other axes).
-fn assemble<const D: usize>(problem: &PressureProblem<D>) -> Result<(PoissonProblem<D>, Vec<Vec<f64>>), FluidError>
+fn assemble<const D: usize>(
+    problem: &PressureProblem<D>,
+) -> Result<(PoissonProblem<D>, Vec<Vec<f64>>), FluidError>
 where
     Dim<D>: Space<D>,
 {

@@ -10,6 +10,9 @@ use splashdown_math::{Dim, Space};
 /// Smallest distance from a cell centre to the surface, in cell widths, that a face mass takes into account.
 pub const LEAST_THETA: f64 = 1e-3;
 
+/// Largest such distance.
+const MOST_THETA: f64 = 1.1;
+
 /// Density of the fluid at the faces (kg/m^3; kg/m^2 in 2D).
 #[derive(Debug, Clone, Copy)]
 pub enum FaceDensity<'a, const D: usize> {
@@ -79,7 +82,8 @@ where
         if kinds[1] == CellKind::Fluid {
             std::mem::swap(&mut wet, &mut dry);
         }
-        (wet / (wet - dry)).clamp(LEAST_THETA, 1.0)
+        // More than 1 where the air cell's centre is just wet (see `classify`).
+        if wet == dry { 1.0 } else { (wet / (wet - dry)).clamp(LEAST_THETA, MOST_THETA) }
     }
 
     /// Density at a face (kg/m^3).
@@ -122,7 +126,8 @@ where
         for axis in 0..D {
             let mut upper = cell;
             upper[axis] += 1;
-            sum += grid.face_area(axis) * (self.flow(velocity, axis, upper) - self.flow(velocity, axis, cell));
+            sum +=
+                grid.face_area(axis) * (self.flow(velocity, axis, upper) - self.flow(velocity, axis, cell));
         }
         sum
     }
@@ -218,7 +223,9 @@ where
 fn is_active(kinds: [CellKind; 2]) -> bool {
     matches!(
         kinds,
-        [CellKind::Fluid, CellKind::Fluid] | [CellKind::Fluid, CellKind::Air] | [CellKind::Air, CellKind::Fluid]
+        [CellKind::Fluid, CellKind::Fluid]
+            | [CellKind::Fluid, CellKind::Air]
+            | [CellKind::Air, CellKind::Fluid]
     )
 }
 

@@ -101,7 +101,8 @@ where
     /// `M^-1` of a system of these faces alone.
     pub fn inverse_mass(&self) -> Result<InverseMass, FluidError> {
         let layout = VelocityLayout::new::<D>(self.faces.len(), 0, 0);
-        InverseMass::new(layout, self.inverse_masses.clone(), vec![], vec![]).map_err(FluidError::solve("pressure"))
+        InverseMass::new(layout, self.inverse_masses.clone(), vec![], vec![])
+            .map_err(FluidError::solve("pressure"))
     }
 
     /// Velocities of the unknown faces, in their order.

@@ -40,11 +40,16 @@ where
     let grid = Grid::<D>::new(Vector::zeros(), h, [n; D]).unwrap();
     let mut sides = [[Side::slip(); 2]; D];
     sides[0] = [Side::Inflow { velocity: Vector::repeat(0.3) }, Side::Outlet { pressure: 2.0 }];
-    sides[1] = if periodic { [Side::Periodic; 2] } else { [Side::wall(), Side::NoSlip { velocity: Vector::repeat(0.1) }] };
+    sides[1] = if periodic {
+        [Side::Periodic; 2]
+    } else {
+        [Side::wall(), Side::NoSlip { velocity: Vector::repeat(0.1) }]
+    };
     let region = Aabb { min: Vector::repeat(0.3), max: Vector::repeat(0.6) };
     let patches = vec![Patch { axis: 0, upper: true, region, condition: Side::wall() }];
     let domain = Domain::with_patches(grid, sides, patches).unwrap();
-    let obstacle = Obstacle::fixed("ball", Shape::ball(0.23).unwrap().translated(Vector::repeat(0.47)).unwrap());
+    let obstacle =
+        Obstacle::fixed("ball", Shape::ball(0.23).unwrap().translated(Vector::repeat(0.47)).unwrap());
     let walls = Walls::new(&domain, &[obstacle.clone()], &[obstacle.placement(0.0)], boundary);
     let phi = surface.then(|| {
         let mut phi = Field::from_fn(&grid, Location::Cell, |x| x[1] - 0.8 - 0.1 * (5.0 * x[0]).sin());
@@ -94,7 +99,8 @@ where
         assert!((divergence[row] - target[row] - expected).abs() < 1e-13, "{cell:?}");
     }
     // u - (u - M^-1 B^T p) of the operator = M^-1 B^T p of the rows.
-    let impulse: Vec<f64> = (0..scene.domain.grid().cell_count()).map(|_| random.random_range(-1.0..1.0)).collect();
+    let impulse: Vec<f64> =
+        (0..scene.domain.grid().cell_count()).map(|_| random.random_range(-1.0..1.0)).collect();
     let counts = scene.domain.grid().cells();
     let by_row: Vec<f64> = rows.cells().indices().map(|cell| impulse[dense(counts, cell)]).collect();
     let mut push = vec![0.0; flat.len()];
@@ -122,8 +128,11 @@ fn the_gradient_is_minus_the_transposed_divergence() {
 }
 
 /// FB-T8 and the equality of the two ways to solve: the projection, and one block of the coupled system.
-fn projection_matches_the_coupled_system<const D: usize>(boundary: SolidBoundary, surface: bool, periodic: bool)
-where
+fn projection_matches_the_coupled_system<const D: usize>(
+    boundary: SolidBoundary,
+    surface: bool,
+    periodic: bool,
+) where
     Dim<D>: Space<D>,
 {
     let scene = scene::<D>(10, boundary, surface, periodic);
@@ -137,7 +146,8 @@ where
 
     let mut pressure = Field::new(scene.domain.grid(), Location::Cell, 0.0);
     let tolerance = PressureTolerance { divergence: 1e-13, relative: 1e-12, max_iterations: 500 };
-    let report = Projection::default().project(&problem, &mut velocity, &mut pressure, dt, &tolerance).unwrap();
+    let report =
+        Projection::default().project(&problem, &mut velocity, &mut pressure, dt, &tolerance).unwrap();
     assert!(report.closed_regions == 0 && report.iterations > 0);
     assert!(problem.largest_divergence(&velocity) * dt < 2e-13);
 
@@ -196,7 +206,8 @@ fn closed_regions_get_compatible_walls() {
         let mut velocity = random_velocity(&domain, &mut Pcg64::seed_from_u64(5));
         let mut pressure = Field::new(&grid, Location::Cell, 0.0);
         let tolerance = PressureTolerance { divergence: 1e-10, ..Default::default() };
-        let report = Projection::default().project(&problem, &mut velocity, &mut pressure, 0.1, &tolerance).unwrap();
+        let report =
+            Projection::default().project(&problem, &mut velocity, &mut pressure, 0.1, &tolerance).unwrap();
         assert_eq!(report.closed_regions, 3);
         assert!((report.net_flux - 0.5).abs() < 1e-12, "{report:?}");
         assert!(problem.largest_divergence(&velocity) * 0.1 <= 1e-10, "{report:?}");

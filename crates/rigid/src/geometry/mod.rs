@@ -13,11 +13,11 @@ pub use hull::{Hull, HullFace};
 pub use properties::MassProperties;
 
 use serde::{Deserialize, Serialize};
-use splashdown_geometry::Aabb;
 use splashdown_geometry::grid::{Grid, GridError, Location};
 use splashdown_geometry::level_set::{LevelSet, LevelSetError, Surface, SurfaceDistance};
 use splashdown_geometry::mesh::{Corners, Element, MeshError, SurfaceMesh};
 use splashdown_geometry::shapes::{Shape, ShapeError};
+use splashdown_geometry::{Aabb, Bvh};
 use splashdown_math::{Dim, Frame, Space, Vector};
 use std::sync::OnceLock;
 
@@ -112,6 +112,11 @@ where
     level_set_frame: Frame<D>,
     #[serde(with = "once")]
     particles: OnceLock<Vec<Vector<D>>>,
+    #[serde(skip)]
+    particle_tree: OnceLock<Bvh<D>>,
+    /// A box as a polytope.
+    #[serde(skip)]
+    polytope: OnceLock<Hull<D>>,
 }
 
 /// A value that is made when first asked for, saved if it is there.
@@ -175,6 +180,8 @@ where
             level_set: OnceLock::new(),
             level_set_frame: Frame::identity(),
             particles: OnceLock::new(),
+            particle_tree: OnceLock::new(),
+            polytope: OnceLock::new(),
         }
     }
 
@@ -457,6 +464,28 @@ where
     /// asked for.
     pub fn particles(&self) -> &[Vector<D>] {
         self.particles.get_or_init(|| sampling::particles(self))
+    }
+
+    /// A tree over [`Self::particles`].
+    pub(crate) fn particle_tree(&self) -> &Bvh<D> {
+        self.particle_tree.get_or_init(|| {
+            let particles = self.particles();
+            Bvh::from_fn(particles.len(), |i| Aabb::of_points([&particles[i as usize]]))
+        })
+    }
+
+    /// The solid as a convex polytope, if it is one.
+    pub fn polytope(&self) -> Option<&Hull<D>> {
+        match &self.solid {
+            Solid::Hull(hull) => Some(hull),
+            Solid::Cuboid { half } => Some(self.polytope.get_or_init(|| {
+                let corner =
+                    |k: usize| Vector::from_fn(|a, _| if k >> a & 1 == 1 { half[a] } else { -half[a] });
+                let corners: Vec<Vector<D>> = (0..1usize << D).map(corner).collect();
+                Hull::new(&corners).unwrap_or(Hull { points: corners, faces: Vec::new(), edges: Vec::new() })
+            })),
+            _ => None,
+        }
     }
 
     /// The surface as a closed mesh in object coordinates, for drawing and export; `None` for a half space.

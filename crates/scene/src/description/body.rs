@@ -1,5 +1,6 @@
 //! Bodies of a scene.
 
+use super::fracture::Fracture;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -37,6 +38,9 @@ pub struct Rigid {
     /// Angular velocity at the start (rad/s), in world axes: one number in 2D (counter-clockwise), a vector in 3D. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spin: Option<SpinValue>,
+    /// Lets it break when it is hit hard enough. Default: it never breaks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fracture: Option<Fracture>,
     /// Makes a row or a grid of copies instead of one body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Repeat>,

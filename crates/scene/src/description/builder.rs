@@ -1,8 +1,8 @@
 //! Building a scene in Rust with the words of the scene file.
 
 use super::{
-    ChainGeometry, Deformable, Geometry, Kind, Output, Repeat, Rigid, Rotation, Scene, Shape, Solver,
-    SpinValue, Springs, Step, Time,
+    ChainGeometry, Deformable, Fracture, Geometry, Kind, Output, Repeat, Rigid, Rotation, Scene, Shape,
+    Solver, SpinValue, Springs, Step, Time,
 };
 
 impl Scene {
@@ -104,6 +104,7 @@ impl Rigid {
             rotation: None,
             velocity: None,
             spin: None,
+            fracture: None,
             repeat: None,
         }
     }
@@ -121,6 +122,12 @@ impl Rigid {
     /// Sets how the body moves.
     pub fn kind(mut self, kind: Kind) -> Self {
         self.kind = kind;
+        self
+    }
+
+    /// Lets it break when it is hit hard enough.
+    pub fn fracture(mut self, fracture: Fracture) -> Self {
+        self.fracture = Some(fracture);
         self
     }
 

@@ -6,11 +6,13 @@
 
 mod body;
 mod builder;
+mod fracture;
 mod settings;
 
 pub use body::{
     ChainGeometry, Deformable, Geometry, Kind, Repeat, Rigid, Rotation, Shape, SpinValue, Springs,
 };
+pub use fracture::{Fracture, FracturePattern};
 pub use settings::{AdaptiveStep, Formulation, Output, Solver, Step, Time};
 
 use schemars::JsonSchema;

@@ -8,7 +8,7 @@ use splashdown_couple::{Clock, StepPolicy};
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Time {
-    /// Simulated time at which the run ends (s).
+    /// Simulated time at which the run ends (s): with the first frame at or after it.
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub end: f64,
     /// Frames saved for each simulated second (1/s).

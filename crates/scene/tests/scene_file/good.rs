@@ -144,6 +144,7 @@ prop_compose! {
             rotation,
             velocity,
             spin: spin.map(|s| if dimension == 2 { SpinValue::Rate(s[0]) } else { SpinValue::Vector(s) }),
+            fracture: (kind == Kind::Dynamic).then(|| Fracture::new(12.5, 9)),
             repeat: count.map(|count| Repeat { spacing: vec![1.5; count.len()], count }),
         }
     }

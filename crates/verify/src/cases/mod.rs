@@ -1,5 +1,7 @@
 //! All verification cases, by part.
 
+mod deformable;
+mod fluid;
 mod foundation;
 mod rigid;
 
@@ -7,7 +9,7 @@ use crate::Case;
 
 /// Every case, in the order of `verify --list`.
 pub fn all() -> Vec<Case> {
-    [foundation::CASES, rigid::CASES].concat()
+    [foundation::CASES, deformable::CASES, fluid::CASES, rigid::CASES].concat()
 }
 
 #[cfg(test)]
