@@ -36,10 +36,27 @@ pub struct JointReport {
     pub error: f64,
     /// Largest relative speed along a locked coordinate that is left (m/s or rad/s).
     pub speed: f64,
+    /// Islands of jointed bodies that moved too fast for the step and went on without the impulses of pre-stabilisation.
+    pub calmed: usize,
 }
 
 /// Joints whose relative errors are above this are assembled.
 const ASSEMBLE_ABOVE: f64 = 1e-10;
+
+/// Relative error after the position update above which pre-stabilisation has failed.
+const UNCONVERGED: f64 = 1e-6;
+
+/// Bodies that joints connect.
+struct Island {
+    joints: Vec<usize>,
+    /// Its dynamic bodies.
+    bodies: Vec<usize>,
+    /// Does it have drives, or joints to kinematic bodies?
+    driven: bool,
+    /// Kinetic energy at the start of the step (J).
+    energy: f64,
+    unconverged: bool,
+}
 
 /// The joints during one step.
 pub(crate) struct Articulation<'a, const D: usize>
@@ -56,6 +73,11 @@ where
     /// Twists of kinematic bodies through the step.
     phase: Vec<(usize, Twist<D>)>,
     every: Vec<usize>,
+    islands: Vec<Island>,
+    /// Frames at the start of the step.
+    start: Vec<Frame<D>>,
+    /// Largest error that pre-stabilisation left.
+    pre_error: f64,
     report: JointReport,
 }
 
@@ -86,8 +108,20 @@ where
         let plan = plan(&model.bodies, joints, &start.bodies, state.time, dt);
         let spent = Impulses::none(joints.len());
         let every = (0..joints.len()).collect();
-        let articulation =
-            Self { model, time: state.time, dt, plan, spent, kept: Vec::new(), phase, every, report };
+        let articulation = Self {
+            model,
+            time: state.time,
+            dt,
+            plan,
+            spent,
+            kept: Vec::new(),
+            phase,
+            every,
+            islands: islands(model, &start),
+            start: start.bodies.iter().map(|body| body.frame).collect(),
+            pre_error: 0.0,
+            report,
+        };
         (articulation, start)
     }
 
@@ -114,6 +148,7 @@ where
         );
         self.report.rows = done.rows;
         self.report.pre_iterations += done.iterations;
+        self.pre_error = done.error;
         if self.kept.is_empty() {
             self.kept = states_of(start.bodies.iter().map(|body| body.frame), half)
                 .into_iter()
@@ -181,26 +216,82 @@ where
         }
     }
 
+    /// IV: notes which joints the impulses of III did not make hold; `frames` are the new positions before anything else moves them.
+    pub fn note_errors(&mut self, frames: &[Frame<D>]) {
+        if self.pre_error <= UNCONVERGED {
+            return;
+        }
+        for island in &mut self.islands {
+            let error = |&j: &usize| joint_errors(&self.model.joints[j..=j], |i| frames[i]).relative;
+            island.unconverged = island.joints.iter().map(error).fold(0.0, f64::max) > UNCONVERGED;
+        }
+    }
+
     /// V: makes `velocities` agree with the joints at `frames`, and lets drives and damping act for the second half of the step.
+    ///
+    /// Keeping the impulses of III is exact for turns of a fraction of a radian in one step. Where bodies turn faster it can add energy: there an
+    /// island goes on without them, which only takes energy away.
     pub fn post_stabilize(&mut self, frames: &[Frame<D>], velocities: &mut Velocities<D>) {
         if self.every.is_empty() {
             return;
         }
-        let mut states = states_of(frames.iter().copied(), velocities);
+        let model = self.model;
+        let before = states_of(frames.iter().copied(), velocities);
         let plan = Some((&self.plan, &self.spent));
-        let done = post_stabilize(
-            &self.model.bodies,
-            &self.model.joints,
-            &mut states,
-            plan,
-            &PostOptions::default(),
-        );
+        let options = PostOptions::default();
+        let mut states = before.clone();
+        let done = post_stabilize(&model.bodies, &model.joints, &self.every, &mut states, plan, &options);
         self.report.post_iterations += done.iterations;
         self.report.speed = done.speed;
-        for (moving, state) in velocities.bodies.iter_mut().zip(&states) {
-            moving.velocity = state.velocity;
-            moving.angular_momentum = state.angular_momentum;
+        for island in &self.islands {
+            let energy = |states: &[BodyState<D>]| -> f64 {
+                island.bodies.iter().map(|&i| states[i].kinetic_energy(&model.bodies[i])).sum()
+            };
+            let work: f64 = island
+                .bodies
+                .iter()
+                .map(|&i| {
+                    model.bodies[i].mass * model.gravity.dot(&(frames[i].position - self.start[i].position))
+                })
+                .sum();
+            let (kept, allowed) = (energy(&states), 1.02 * (island.energy + work).max(0.0));
+            if kept <= allowed + 1e-6 * work.abs() && !island.unconverged {
+                continue;
+            }
+            let mut without = before.clone();
+            for &i in &island.bodies {
+                without[i].velocity -= self.kept[i].velocity;
+                without[i].angular_momentum -= self.kept[i].angular_momentum;
+            }
+            let plan = Some((&self.plan, &self.spent));
+            let done =
+                post_stabilize(&model.bodies, &model.joints, &island.joints, &mut without, plan, &options);
+            self.report.post_iterations += done.iterations;
+            let dropped = energy(&without);
+            // Drives and moving supports give energy as well: there only an excess counts.
+            let excess = if island.driven { kept > 2.0 * dropped } else { kept > dropped };
+            if excess || island.unconverged {
+                self.report.calmed += 1;
+                for &i in &island.bodies {
+                    states[i] = without[i];
+                }
+            }
         }
+        write(&states, velocities);
+    }
+
+    /// V: makes `velocities` agree with the joints again after contact has changed them.
+    pub fn post_stabilize_after_contact(&mut self, frames: &[Frame<D>], velocities: &mut Velocities<D>) {
+        if self.every.is_empty() {
+            return;
+        }
+        let model = self.model;
+        let mut states = states_of(frames.iter().copied(), velocities);
+        let options = PostOptions::default();
+        let done = post_stabilize(&model.bodies, &model.joints, &self.every, &mut states, None, &options);
+        self.report.post_iterations += done.iterations;
+        self.report.speed = done.speed;
+        write(&states, velocities);
     }
 
     /// What was done; `None` without joints.
@@ -243,4 +334,67 @@ where
             angular_momentum: moving.angular_momentum,
         })
         .collect()
+}
+
+fn write<const D: usize>(states: &[BodyState<D>], velocities: &mut Velocities<D>)
+where
+    Dim<D>: Space<D>,
+{
+    for (moving, state) in velocities.bodies.iter_mut().zip(states) {
+        moving.velocity = state.velocity;
+        moving.angular_momentum = state.angular_momentum;
+    }
+}
+
+/// Sets of dynamic bodies that joints connect, in the order of their first joints.
+fn islands<const D: usize>(model: &Model<D>, start: &State<D>) -> Vec<Island>
+where
+    Dim<D>: Space<D>,
+{
+    let mut leader: Vec<usize> = (0..model.bodies.len()).collect();
+    fn find(leader: &mut [usize], mut i: usize) -> usize {
+        while leader[i] != i {
+            leader[i] = leader[leader[i]];
+            i = leader[i];
+        }
+        i
+    }
+    let dynamic = |end: Option<usize>| end.filter(|&i| model.bodies[i].is_dynamic());
+    for joint in &model.joints {
+        if let (Some(a), Some(b)) = (dynamic(joint.parent), dynamic(joint.child)) {
+            let (a, b) = (find(&mut leader, a), find(&mut leader, b));
+            leader[a.max(b)] = a.min(b);
+        }
+    }
+    let mut place = vec![usize::MAX; model.bodies.len()];
+    let mut islands: Vec<Island> = Vec::new();
+    for (index, joint) in model.joints.iter().enumerate() {
+        let Some(member) = dynamic(joint.parent).or(dynamic(joint.child)) else { continue };
+        let root = find(&mut leader, member);
+        if place[root] == usize::MAX {
+            place[root] = islands.len();
+            islands.push(Island {
+                joints: vec![],
+                bodies: vec![],
+                driven: false,
+                energy: 0.0,
+                unconverged: false,
+            });
+        }
+        let island = &mut islands[place[root]];
+        island.joints.push(index);
+        let kinematic = |end: Option<usize>| end.is_some_and(|i| model.bodies[i].kind == Kind::Kinematic);
+        island.driven |= !joint.drives.is_empty()
+            || joint.pose.is_some()
+            || kinematic(joint.parent)
+            || kinematic(joint.child);
+    }
+    for i in 0..model.bodies.len() {
+        let root = find(&mut leader, i);
+        if let Some(island) = islands.get_mut(place[root]) {
+            island.bodies.push(i);
+            island.energy += start.bodies[i].kinetic_energy(&model.bodies[i]);
+        }
+    }
+    islands
 }

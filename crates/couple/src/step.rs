@@ -130,6 +130,7 @@ where
     articulation.pre_stabilize(state, &mut half.velocities);
     // IV. What contact did to velocities in III is dropped: only its effect on positions remains. Impulses of joints are kept.
     let (mut frames, positions) = advance_positions(model, state, &half.velocities, dt);
+    articulation.note_errors(&frames);
     contact.push_out(&stage, &mut frames);
     articulation.settle_positions(&mut frames);
     articulation.add_kept_impulses(&mut start);

@@ -37,7 +37,7 @@ pub struct AssemblyReport {
 }
 
 /// Largest turn of a body in one Newton step (rad).
-const MAX_TURN: f64 = 1.0;
+const MAX_TURN: f64 = 1.5;
 
 /// Rows with their errors at given frames.
 struct Errors<const D: usize>

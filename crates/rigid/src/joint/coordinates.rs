@@ -32,7 +32,12 @@ where
     pub parent_axes: [Spin<D>; 3],
     /// Orientation of the child's joint frame in the parent's.
     pub rotation: Rotation<D>,
+    /// A coordinate that has no meaning here: the twist of a ball joint that is bent by nearly half a turn.
+    pub lost: Option<usize>,
 }
+
+/// Cosine of the bend of a ball joint beyond which its twist is not looked at: it changes by a full turn around the half turn.
+const LOST_TWIST: f64 = -0.9;
 
 fn unit_spin<const D: usize>(axis: usize) -> Spin<D>
 where
@@ -73,6 +78,7 @@ where
             angular: parent_axes,
             parent_axes,
             rotation,
+            lost: None,
         };
         for k in 0..D {
             pose.value[k] = linear[k].dot(&offset);
@@ -85,7 +91,12 @@ where
             }
             (_, [a, b]) => pose.swing_and_twist(3 - a - b, &axes(child)),
             (_, [k]) => pose.cardan(*k, &axes(child)),
-            _ => pose.swing_and_twist(0, &axes(child)),
+            _ => {
+                pose.swing_and_twist(0, &axes(child));
+                if pose.parent_axes[0].dot(&axes(child)[0]) < LOST_TWIST {
+                    pose.lost = Some(D);
+                }
+            }
         }
         pose
     }
@@ -163,6 +174,7 @@ where
             let value = pose.value[slot];
             let (error, limit) = match joint.freedom(slot) {
                 Freedom::Free => continue,
+                Freedom::Limited { .. } if pose.lost == Some(slot) => continue,
                 Freedom::Locked => (value.abs(), false),
                 Freedom::Limited { min, max } => {
                     let value = near(value, min, max, slot >= D);

@@ -38,13 +38,14 @@ pub struct PostReport {
 /// A limit counts as reached this close to it (rad, or parts of the joint's length).
 const AT_LIMIT: f64 = 1e-7;
 
-/// Makes the velocities of `states` agree with `joints` at the positions of `states`; angular momenta are primary.
+/// Makes the velocities of `states` agree with the `joints` numbered `which` at the positions of `states`; angular momenta are primary.
 ///
 /// With a plan, drives bring their coordinates to the rates of the end of the step and damping acts for half of it; `spent` is what they have
 /// already spent of their caps before the position update. Momentum and angular momentum of bodies that are joined to no immovable one do not change.
 pub fn post_stabilize<const D: usize>(
     bodies: &[Body<D>],
     joints: &[Joint<D>],
+    which: &[usize],
     states: &mut [BodyState<D>],
     plan: Option<(&Plan<D>, &Impulses)>,
     options: &PostOptions,
@@ -53,8 +54,7 @@ where
     Dim<D>: Space<D>,
 {
     let frames: Vec<Frame<D>> = states.iter().map(|state| state.frame).collect();
-    let every: Vec<usize> = (0..joints.len()).collect();
-    let problem = Problem::new(bodies, joints, &every, &frames, plan);
+    let problem = Problem::new(bodies, joints, which, &frames, plan);
     problem.solve(bodies, states, options)
 }
 

@@ -10,8 +10,8 @@ use super::drive::Plan;
 use super::post::{is_fixed, twists_of};
 use super::rows::{Include, InverseInertia, Purpose, Row, matrix, pose_of, position_error, push_rows};
 use super::solver::{Accuracy, BoundedSystem, LEAST_SHIFT};
-use crate::{Body, BodyState, OrientationOrder};
-use splashdown_math::{Dim, Frame, Space, Twist};
+use crate::{Body, BodyState, OrientationOrder, rotation_vector};
+use splashdown_math::{Dim, Frame, Inertia, Space, Spin, Twist};
 
 /// What the errors after the step shall be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -140,8 +140,6 @@ where
     compliance: Vec<f64>,
     /// Bodies that the joints touch, ascending.
     touched: Vec<usize>,
-    /// Frames of all bodies at the start of the step.
-    start: Vec<Frame<D>>,
     /// Frames of all bodies; those of `touched` are evolved.
     frames: Vec<Frame<D>>,
 }
@@ -217,7 +215,6 @@ where
             system,
             compliance,
             touched,
-            start: frames.clone(),
             frames,
         })
     }
@@ -231,7 +228,7 @@ where
         while report.iterations < self.options.max_iterations && now.error > self.options.tolerance {
             self.system.solve(&now.change, &now.bounds, Accuracy::Damped { shift }, &mut step);
             if shift == LEAST_SHIFT {
-                self.refine(&now, &mut step);
+                self.refine(states, &now, &mut step);
             }
             // Residual line search: halve until the errors fall.
             let saved: Vec<BodyState<D>> = self.touched.iter().map(|&i| states[i]).collect();
@@ -275,7 +272,7 @@ where
     }
 
     /// Newton's method proper: impulses act along the rows at the start, errors are felt along the rows at the end of the step.
-    fn refine(&mut self, now: &Residual, step: &mut [f64]) {
+    fn refine(&mut self, states: &[BodyState<D>], now: &Residual, step: &mut [f64]) {
         let mut felt = Vec::with_capacity(self.rows.len());
         for &index in self.which {
             let joint = &self.joints[index];
@@ -286,12 +283,13 @@ where
                 *felt = *row;
             }
         }
-        // A change of angular momentum turns the body as if it had the orientation of the middle of the step.
-        let mut middle = self.start.clone();
-        for &i in &self.touched {
-            middle[i] = self.start[i].interpolate(&self.frames[i], 0.5);
-        }
-        let inverse = InverseInertia::new(self.bodies, &middle, &self.rows);
+        let turning: Vec<Option<Turning<D>>> = {
+            let mut turning = vec![None; self.bodies.len()];
+            for &i in self.touched.iter().filter(|&&i| self.bodies[i].is_dynamic()) {
+                turning[i] = Some(Turning::new(&self.bodies[i], &states[i], self.plan.dt, self.options));
+            }
+            turning
+        };
         let (rows, compliance, count) = (&self.rows, &self.compliance, self.bodies.len());
         let nearby = |impulse: &[f64], speed: &mut [f64]| {
             let mut wrenches = vec![Twist::<D>::zero(); count];
@@ -304,8 +302,9 @@ where
             for (n, row) in felt.iter().enumerate() {
                 speed[n] = compliance[n] * impulse[n];
                 for (i, wrench) in row.ends() {
-                    let twist = *known[i]
-                        .get_or_insert_with(|| inverse.apply(i, &wrenches[i]).unwrap_or_else(Twist::zero));
+                    let twist = *known[i].get_or_insert_with(|| {
+                        turning[i].as_ref().map_or_else(Twist::zero, |turning| turning.of(&wrenches[i]))
+                    });
                     speed[n] += wrench.dot(&twist);
                 }
             }
@@ -391,5 +390,51 @@ where
             found.merit = f64::INFINITY;
         }
         found
+    }
+}
+
+/// How an impulse at the start of the step changes the place of a body at its end, by the length of the step: the derivative of the second order
+/// orientation update, `exp(u)` with `u = dt w + dt^2/2 I^-1 (L x w)`.
+#[derive(Debug, Clone, Copy)]
+struct Turning<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    inverse_mass: f64,
+    inverse_inertia: Inertia<D>,
+    angular_momentum: Spin<D>,
+    spin: Spin<D>,
+    turn: Spin<D>,
+    dt: f64,
+}
+
+impl<const D: usize> Turning<D>
+where
+    Dim<D>: Space<D>,
+{
+    fn new(body: &Body<D>, state: &BodyState<D>, dt: f64, options: &PreOptions) -> Self {
+        let order = options.orientation_order;
+        Self {
+            inverse_mass: body.inverse_mass(),
+            inverse_inertia: body.world_inverse_inertia(&state.frame),
+            angular_momentum: state.angular_momentum,
+            spin: body.spin_of(&state.frame, &state.angular_momentum),
+            turn: rotation_vector(body, &state.frame, &state.angular_momentum, dt, order),
+            dt,
+        }
+    }
+
+    fn of(&self, impulse: &Twist<D>) -> Twist<D> {
+        let change = Dim::apply_inertia(&self.inverse_inertia, &impulse.angular);
+        let moment = Dim::spin_commutator(&impulse.angular, &self.spin)
+            + Dim::spin_commutator(&self.angular_momentum, &change);
+        let inner = change + Dim::apply_inertia(&self.inverse_inertia, &moment) * (0.5 * self.dt);
+        // The left Jacobian of the exponential, to second order.
+        let once = Dim::spin_commutator(&self.turn, &inner);
+        let twice = Dim::spin_commutator(&self.turn, &once);
+        Twist {
+            linear: impulse.linear * self.inverse_mass,
+            angular: inner + once * 0.5 + twice * (1.0 / 6.0),
+        }
     }
 }

@@ -95,6 +95,7 @@ pub(super) fn push_rows<const D: usize>(
         let (linear, angular) = direction(slot);
         match joint.freedom(slot) {
             Freedom::Free => {}
+            Freedom::Limited { .. } if pose.lost == Some(slot) => {}
             Freedom::Locked => push(slot, linear, angular, Purpose::Lock),
             Freedom::Limited { min, max } if min == max => {
                 push(slot, linear, angular, Purpose::Limit { min, max })
@@ -110,6 +111,9 @@ pub(super) fn push_rows<const D: usize>(
         return;
     }
     for (number, drive) in joint.drives.iter().enumerate() {
+        if pose.lost == Some(drive.coordinate) {
+            continue;
+        }
         let (linear, angular) = direction(drive.coordinate);
         push(drive.coordinate, linear, angular, Purpose::Drive(number));
     }
@@ -146,6 +150,7 @@ where
     let value = pose.value[row.slot];
     let angle = row.slot >= D;
     match row.purpose {
+        Purpose::Limit { .. } | Purpose::Drive(_) if pose.lost == Some(row.slot) => Some(0.0),
         Purpose::Lock => Some(value),
         Purpose::Limit { min, max } => {
             let value = near(value, min, max, angle);

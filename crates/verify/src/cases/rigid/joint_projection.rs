@@ -135,7 +135,8 @@ where
         for max_iterations in 1..10 {
             let mut stopped = states.clone();
             let options = PostOptions { tolerance: 1e-14, max_iterations };
-            let report = post_stabilize(&bodies, &joints, &mut stopped, None, &options);
+            let every: Vec<usize> = (0..joints.len()).collect();
+            let report = post_stabilize(&bodies, &joints, &every, &mut stopped, None, &options);
             gain = gain.max(energy(&stopped) / last - 1.0);
             last = energy(&stopped);
             if max_iterations == 9 {
