@@ -92,7 +92,16 @@ pub enum StepError {
 /// Faster than this nothing moves, so a simulation that does has blown up (m/s).
 const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 
+/// The step, compiled here for both dimensions: what is `inline(never)` and already instantiated, later crates link instead of compiling it again.
+type Advance<const D: usize> =
+    fn(&Model<D>, &State<D>, f64, &mut Scratch<D>) -> Result<(State<D>, StepReport), StepError>;
+#[used]
+static IN_THE_PLANE: Advance<2> = advance;
+#[used]
+static IN_SPACE: Advance<3> = advance;
+
 /// The state `dt` seconds after `state`.
+#[inline(never)]
 pub(crate) fn advance<const D: usize>(
     model: &Model<D>,
     state: &State<D>,
@@ -140,7 +149,7 @@ where
     articulation.post_stabilize(&frames, &mut full.velocities);
     contact.contact_full(&stage, &frames, &mut full.velocities.bodies, &mut memory);
     if contact.report().contacts > 0 {
-        articulation.post_stabilize_after_contact(&frames, &mut full.velocities);
+        articulation.post_stabilize(&frames, &mut full.velocities);
     }
 
     let bodies = frames
