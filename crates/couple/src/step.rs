@@ -13,6 +13,7 @@
 //! Collisions come before contact and use `v^n`, so a body at rest never bounces (spec/rigid-bodies.md 3.5). Each implicit velocity solve is one
 //! coupled system, so whatever adds rows is coupled to everything else at once.
 
+use crate::breaking::Breaking;
 use crate::generalized::Velocities;
 use crate::solve::{CoupledStep, Stage, coupled_solve};
 use crate::world::Scratch;
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
 use splashdown_math::{Dim, Frame, Space, Vector};
 use splashdown_rigid::{BodyState, ContactReport, ContactSolver, ContactStage, EnergyFix, Motion};
+use splashdown_rigid::fracture::{FractureError, Hit};
 use splashdown_solve::CoupledSolver;
 
 /// What one step did.
@@ -68,6 +70,16 @@ pub enum StepError {
         /// What the solver says, by block.
         reason: String,
     },
+    /// A body that is hit hard enough cannot break.
+    #[error("step {step} at t = {time} s: {reason}")]
+    Fracture {
+        /// Which step.
+        step: u64,
+        /// Simulated time (s).
+        time: f64,
+        /// Which body and why.
+        reason: FractureError,
+    },
     /// A value that is not a number, or that no physical motion has.
     #[error(
         "step {step} at t = {time} s: {what} is {value:e}: the simulation has blown up (try a shorter step or softer springs)"
@@ -87,13 +99,25 @@ pub enum StepError {
 /// Faster than this nothing moves, so a simulation that does has blown up (m/s).
 const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 
-/// The state `dt` seconds after `state`.
+/// How a step ended.
+pub(crate) enum Advanced<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// In a new state.
+    To(Box<State<D>>, StepReport),
+    /// With bodies that are hit hard enough to break; it is to be taken again with their fragments.
+    Broken(Vec<(usize, Hit<D>)>),
+}
+
+/// The state `dt` seconds after `state`, unless bodies break on the way.
 pub(crate) fn advance<const D: usize>(
     model: &Model<D>,
     state: &State<D>,
     dt: f64,
+    breaking: &Breaking,
     scratch: &mut Scratch<D>,
-) -> Result<(State<D>, StepReport), StepError>
+) -> Result<Advanced<D>, StepError>
 where
     Dim<D>: Space<D>,
 {
@@ -107,7 +131,7 @@ where
         options: &model.options.contact,
         order: model.options.orientation_order,
         fix: model.options.energy_fix,
-        linked: &[],
+        linked: &breaking.siblings,
     };
     let start_frames: Vec<Frame<D>> = state.bodies.iter().map(|body| body.frame).collect();
     let mut start = Velocities::of(state);
@@ -116,7 +140,15 @@ where
     // I.
     let mut half = velocity_to_half_step(model, state, dt, coupled)?;
     // II. Collisions change v^n, and v^{n+1/2} by as much. (Joints: post-stabilise `start` here, within `collisions`.)
+    let breakable = !breaking.done && model.bodies.iter().any(|body| body.breakable.is_some());
+    let free = breakable.then(|| (start.bodies.clone(), half.velocities.bodies.clone()));
     collisions(&stage, &start_frames, &mut start.bodies, &mut half.velocities.bodies, contact);
+    if let Some((start, half)) = free {
+        let hits = contact.breaking_hits(&stage, &start_frames, &start, &half);
+        if !hits.is_empty() {
+            return Ok(Advanced::Broken(hits));
+        }
+    }
     // III. (Joints: PD targets on `half` before, pre-stabilisation interleaved by level.)
     contact.contact_half(&stage, &start_frames, &start.bodies, &mut half.velocities.bodies, &memory);
     // IV. What stage III did to velocities is dropped: only its effect on positions remains.
@@ -148,7 +180,7 @@ where
     check_finite(model, &next)?;
     let report =
         StepReport { dt, solves: vec![half.report, full.report], contact: contact.report(), broken: vec![] };
-    Ok((next, report))
+    Ok(Advanced::To(Box::new(next), report))
 }
 
 /// II: impacts on `v^n`; the difference to `v^{n+1/2}` stays what it was.

@@ -3,12 +3,13 @@
 mod deformable;
 mod fluid;
 mod foundation;
+mod rigid;
 
 use crate::Case;
 
 /// Every case, in the order of `verify --list`.
 pub fn all() -> Vec<Case> {
-    [foundation::CASES, deformable::CASES, fluid::CASES].concat()
+    [foundation::CASES, deformable::CASES, fluid::CASES, rigid::CASES].concat()
 }
 
 #[cfg(test)]
