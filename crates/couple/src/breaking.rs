@@ -1,16 +1,34 @@
 //! Bodies that break: the fragments take their places in the model and in the state.
 
-use crate::{Broken, Newcomer, State, World};
-use splashdown_math::{Dim, Space};
+use crate::{Broken, Newcomer, State, StepError, World};
+use splashdown_math::{Dim, Frame, Space};
 use splashdown_rigid::fracture::{FractureError, Hit, shatter};
 
 /// Times that the bodies of one step may break, so that what is set free by one break can break in turn. After that impulses are applied as they
 /// are, and the next step goes on.
-#[expect(dead_code)]
 pub(crate) const MOST_BREAKS_A_STEP: usize = 4;
 
-/// Pairs of bodies, ascending, that are pieces of one body that broke in this step.
-pub(crate) type Siblings = Vec<[u32; 2]>;
+/// What a step knows of the bodies that broke in it.
+#[derive(Debug, Default)]
+pub(crate) struct Breaking {
+    /// Pairs of pieces of one body, ascending: they touch everywhere at birth and leave each other alone in this step.
+    pub siblings: Vec<[u32; 2]>,
+    /// No body breaks any more in this step.
+    pub done: bool,
+    /// Times that bodies broke in this step.
+    rounds: usize,
+}
+
+impl Breaking {
+    /// Takes in a body that broke.
+    pub(crate) fn add(&mut self, broken: &Broken) {
+        for (number, &a) in broken.fragments.iter().enumerate() {
+            self.siblings.extend(broken.fragments[..number].iter().map(|&b| [a.min(b), a.max(b)]));
+        }
+        self.siblings.sort_unstable();
+        self.siblings.dedup();
+    }
+}
 
 impl<const D: usize> World<D>
 where
@@ -26,10 +44,15 @@ where
         };
         let Some(fragments) = shatter(body, &self.state.bodies[place], hit)? else { return Ok(None) };
         let name = body.name.clone();
-        let origin = self.state.newcomers.get(place).map_or(place as u32, |newcomer| newcomer.origin);
+        let (origin, in_origin) = self
+            .state
+            .newcomers
+            .get(place)
+            .map_or((place as u32, Frame::identity()), |newcomer| (newcomer.origin, newcomer.in_origin));
         let mut places = Vec::with_capacity(fragments.len());
         for (number, fragment) in fragments.into_iter().enumerate() {
-            let newcomer = Newcomer { origin, body: fragment.body.clone() };
+            let in_origin = in_origin.compose(&fragment.in_parent);
+            let newcomer = Newcomer { origin, in_origin, body: fragment.body.clone() };
             if number == 0 {
                 let old = std::mem::replace(&mut self.model.bodies[place], fragment.body);
                 if self.state.newcomers.get(place).is_none() {
@@ -44,7 +67,28 @@ where
             }
             self.state.newcomers.insert(places[number] as usize, newcomer);
         }
+        self.state.contact.forget(place as u32);
         Ok(Some(Broken { name, impulse: hit.impulse, fragments: places }))
+    }
+
+    /// Breaks the bodies that were hit; tells how often this step has broken bodies so far.
+    pub(crate) fn break_bodies(
+        &mut self,
+        hits: &[(usize, Hit<D>)],
+        breaking: &mut Breaking,
+        broken: &mut Vec<Broken>,
+    ) -> Result<usize, StepError> {
+        for (place, hit) in hits {
+            let (step, time) = (self.state.step, self.state.time);
+            let found =
+                self.break_body(*place, hit).map_err(|reason| StepError::Fracture { step, time, reason })?;
+            if let Some(found) = found {
+                breaking.add(&found);
+                broken.push(found);
+            }
+        }
+        breaking.rounds += 1;
+        Ok(breaking.rounds)
     }
 
     /// Makes the model's list of bodies that of `state`; `false` (and no change) if the newcomers are of another world.
@@ -80,13 +124,4 @@ where
         state.newcomers = newcomers;
         true
     }
-}
-
-/// All pairs among the fragments of one body.
-pub(crate) fn siblings(broken: &Broken) -> impl Iterator<Item = [u32; 2]> + '_ {
-    broken
-        .fragments
-        .iter()
-        .enumerate()
-        .flat_map(|(number, &a)| broken.fragments[..number].iter().map(move |&b| [a.min(b), a.max(b)]))
 }

@@ -6,7 +6,7 @@
 //! scene's with the newcomers put in; [`World::restore`](crate::World::restore) makes it so from any state.
 
 use serde::{Deserialize, Serialize};
-use splashdown_math::{Dim, Space};
+use splashdown_math::{Dim, Frame, Space};
 use splashdown_rigid::Body;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,6 +20,8 @@ where
 {
     /// Place of the scene's body that it is a piece of; how it breaks is written there.
     pub origin: u32,
+    /// From its own coordinates to those of that body; joints and attachments of the body find their fragment with it.
+    pub in_origin: Frame<D>,
     /// The body.
     pub body: Body<D>,
 }

@@ -15,6 +15,7 @@
 //! coupled system, so whatever adds rows is coupled to everything else at once.
 
 use crate::articulation::{Articulation, JointReport};
+use crate::breaking::Breaking;
 use crate::generalized::Velocities;
 use crate::solve::{CoupledStep, Stage, coupled_solve};
 use crate::world::Scratch;
@@ -22,6 +23,7 @@ use crate::{Model, Multipliers, SolveReport, State};
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
 use splashdown_math::{Dim, Frame, Space, Vector};
+use splashdown_rigid::fracture::{FractureError, Hit};
 use splashdown_rigid::{BodyState, ContactReport, ContactSolver, ContactStage, EnergyFix, Motion};
 use splashdown_solve::CoupledSolver;
 
@@ -73,6 +75,16 @@ pub enum StepError {
         /// What the solver says, by block.
         reason: String,
     },
+    /// A body that is hit hard enough cannot break.
+    #[error("step {step} at t = {time} s: {reason}")]
+    Fracture {
+        /// Which step.
+        step: u64,
+        /// Simulated time (s).
+        time: f64,
+        /// Which body and why.
+        reason: FractureError,
+    },
     /// A value that is not a number, or that no physical motion has.
     #[error(
         "step {step} at t = {time} s: {what} is {value:e}: the simulation has blown up (try a shorter step or softer springs)"
@@ -92,13 +104,34 @@ pub enum StepError {
 /// Faster than this nothing moves, so a simulation that does has blown up (m/s).
 const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 
-/// The state `dt` seconds after `state`.
+/// How a step ended.
+pub(crate) enum Advanced<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// In a new state.
+    To(Box<State<D>>, StepReport),
+    /// With bodies that are hit hard enough to break; it is to be taken again with their fragments.
+    Broken(Vec<(usize, Hit<D>)>),
+}
+
+/// The step, compiled here for both dimensions: what is `inline(never)` and already instantiated, later crates link instead of compiling it again.
+type Advance<const D: usize> =
+    fn(&Model<D>, &State<D>, f64, &Breaking, &mut Scratch<D>) -> Result<Advanced<D>, StepError>;
+#[used]
+static IN_THE_PLANE: Advance<2> = advance;
+#[used]
+static IN_SPACE: Advance<3> = advance;
+
+/// The state `dt` seconds after `state`, unless bodies break on the way.
+#[inline(never)]
 pub(crate) fn advance<const D: usize>(
     model: &Model<D>,
     state: &State<D>,
     dt: f64,
+    breaking: &Breaking,
     scratch: &mut Scratch<D>,
-) -> Result<(State<D>, StepReport), StepError>
+) -> Result<Advanced<D>, StepError>
 where
     Dim<D>: Space<D>,
 {
@@ -108,7 +141,10 @@ where
     let (mut articulation, started) = Articulation::begin(model, state, dt);
     let state = started.as_ref();
     let Scratch { coupled, contact } = scratch;
-    let linked = articulation.linked();
+    let mut linked = articulation.linked();
+    linked.extend(&breaking.siblings);
+    linked.sort_unstable();
+    linked.dedup();
     let stage = ContactStage {
         bodies: &model.bodies,
         dt,
@@ -124,7 +160,15 @@ where
     // I.
     let mut half = velocity_to_half_step(model, state, dt, coupled)?;
     // II. Collisions change v^n, and v^{n+1/2} by as much.
+    let breakable = !breaking.done && model.bodies.iter().any(|body| body.breakable.is_some());
+    let free = breakable.then(|| (start.bodies.clone(), half.velocities.bodies.clone()));
     collisions(&stage, &start_frames, &mut start.bodies, &mut half.velocities.bodies, contact);
+    if let Some((start, half)) = free {
+        let hits = contact.breaking_hits(&stage, &start_frames, &start, &half);
+        if !hits.is_empty() {
+            return Ok(Advanced::Broken(hits));
+        }
+    }
     // III. Contact, and joints that hold after the positions have moved.
     contact.contact_half(&stage, &start_frames, &start.bodies, &mut half.velocities.bodies, &memory);
     articulation.pre_stabilize(state, &mut half.velocities);
@@ -141,7 +185,7 @@ where
     articulation.post_stabilize(&frames, &mut full.velocities);
     contact.contact_full(&stage, &frames, &mut full.velocities.bodies, &mut memory);
     if contact.report().contacts > 0 {
-        articulation.post_stabilize_after_contact(&frames, &mut full.velocities);
+        articulation.post_stabilize(&frames, &mut full.velocities);
     }
 
     let bodies = frames
@@ -170,7 +214,7 @@ where
         contact: contact.report(),
         broken: vec![],
     };
-    Ok((next, report))
+    Ok(Advanced::To(Box::new(next), report))
 }
 
 /// II: impacts on `v^n`; the difference to `v^{n+1/2}` stays what it was.

@@ -1,6 +1,7 @@
 //! A model with its state.
 
-use crate::step::advance;
+use crate::breaking::{Breaking, MOST_BREAKS_A_STEP};
+use crate::step::{Advanced, advance};
 use crate::{Diagnostics, Model, ModelError, State, StepError, StepReport};
 use splashdown_deformable::{Particles, Spring};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
@@ -167,9 +168,34 @@ where
 
     /// Advances by `dt` seconds. On an error the state is the one before the step.
     pub fn step(&mut self, dt: f64) -> Result<StepReport, StepError> {
-        let (state, report) = advance(&self.model, &self.state, dt, &mut self.scratch)?;
-        self.state = state;
-        Ok(report)
+        let mut breaking = Breaking::default();
+        let mut broken = Vec::new();
+        // The state before the first break of this step.
+        let mut before: Option<State<D>> = None;
+        let error = loop {
+            match advance(&self.model, &self.state, dt, &breaking, &mut self.scratch) {
+                Ok(Advanced::To(state, mut report)) => {
+                    self.state = *state;
+                    report.broken = broken;
+                    return Ok(report);
+                }
+                Ok(Advanced::Broken(hits)) => {
+                    before.get_or_insert_with(|| self.state.clone());
+                    let count = broken.len();
+                    match self.break_bodies(&hits, &mut breaking, &mut broken) {
+                        Ok(rounds) => breaking.done = rounds >= MOST_BREAKS_A_STEP || broken.len() == count,
+                        Err(error) => break error,
+                    }
+                }
+                Err(error) => break error,
+            }
+        };
+        if let Some(before) = before {
+            // It was this world's own a moment ago, so it fits.
+            let fits = self.restore(before);
+            debug_assert!(fits);
+        }
+        Err(error)
     }
 
     /// Conserved quantities now.

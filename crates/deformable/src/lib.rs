@@ -6,6 +6,7 @@
 mod altitude;
 mod bending;
 pub mod collide;
+mod compiled;
 pub mod contact;
 mod edges;
 pub mod element;

@@ -6,6 +6,7 @@
 
 pub mod advect;
 mod cells;
+mod compiled;
 mod diagnostics;
 mod domain;
 mod error;

@@ -244,6 +244,7 @@ where
     ///
     /// # Errors
     /// What could not be computed; `motion` is then the one before the step.
+    #[inline(never)]
     pub fn step(
         &mut self,
         solid: &mut Solid<D>,

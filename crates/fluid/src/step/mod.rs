@@ -88,6 +88,7 @@ where
     }
 
     /// Makes a state fit to start from: closed faces have their velocity, the flow is incompressible, levels are distances and have their particles.
+    #[inline(never)]
     pub fn initialise(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>) -> Result<(), FluidError> {
         if !state.fits(model) {
             return Err(FluidError::Mismatch("the state is not one of this fluid".into()));
@@ -103,6 +104,7 @@ where
 
     /// Advances `state` by `dt` seconds. `placements` says where the obstacles are at the end of the step; `None` moves them by their own motion.
     /// On an error the state is undefined: keep a copy.
+    #[inline(never)]
     pub fn step(
         &mut self,
         model: &FluidModel<D>,

@@ -29,6 +29,21 @@ impl<const D: usize> ContactMemory<D> {
             .collect()
     }
 
+    /// Forgets what a body felt, because it is another one now.
+    pub fn forget(&mut self, body: u32) {
+        let mut points = std::mem::take(&mut self.points).into_iter();
+        self.pairs.retain(|&[a, b, count]| {
+            let own = points.by_ref().take(count as usize);
+            if a == body || b == body {
+                own.for_each(drop);
+                false
+            } else {
+                self.points.extend(own);
+                true
+            }
+        });
+    }
+
     /// Remembered points of a pair.
     pub(super) fn of_pair(&self, offsets: &[u32], a: u32, b: u32) -> &[(u32, Vector<D>)] {
         match self.pairs.binary_search_by(|pair| [pair[0], pair[1]].cmp(&[a, b])) {

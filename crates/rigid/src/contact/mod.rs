@@ -13,6 +13,7 @@ mod broad_phase;
 mod detect;
 mod gauss_seidel;
 mod graph;
+mod hits;
 mod impulse;
 mod memory;
 mod options;

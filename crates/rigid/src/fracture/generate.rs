@@ -1,6 +1,7 @@
 //! Procedural patterns: where the seeds of the regions lie. Deterministic by seed.
 
 use super::pattern::{Pattern, PatternError};
+use super::regions::rows;
 use super::{MOST_REGIONS, Roughness};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -44,6 +45,8 @@ impl Default for PatternSpec {
 
 /// The most candidates that are compared for one seed.
 const CANDIDATES: usize = 12;
+/// Places that seeds are chosen from, at least half as many where there are that many voxels.
+const MOST_PLACES: usize = 1 << 14;
 /// Distance from the hit below which pieces do not get smaller, as a part of the body's half size.
 const CORE: f64 = 0.1;
 
@@ -170,15 +173,30 @@ impl PatternSpec {
         let count = self.pieces as usize;
         check_count(count)?;
         let lattice = phi.lattice();
-        let inside: Vec<u32> =
-            (0..lattice.len() as u32).filter(|&offset| phi.values()[offset as usize] <= 0.0).collect();
+        let counts = lattice.counts().map(|n| n as isize);
+        let (mut low, mut high) = ([isize::MAX; D], [isize::MIN; D]);
+        let mut inside: Vec<u32> = Vec::new();
+        for row in rows([0; D], counts) {
+            let (start, before) = (lattice.offset(row), inside.len());
+            let values = &phi.values()[start..start + counts[0] as usize];
+            inside.extend(
+                (start as u32..).zip(values).filter(|(_, value)| **value <= 0.0).map(|(offset, _)| offset),
+            );
+            if let (Some(&first), Some(&last)) = (inside[before..].first(), inside[before..].last()) {
+                let ends = [first, last].map(|offset| offset as isize - start as isize);
+                (low[0], high[0]) = (low[0].min(ends[0]), high[0].max(ends[1]));
+                for a in 1..D {
+                    (low[a], high[a]) = (low[a].min(row[a]), high[a].max(row[a]));
+                }
+            }
+        }
         if inside.is_empty() {
             return Err(PatternError::NotFinite("body"));
         }
         let normal = normal.try_normalize(1e-12).ok_or(PatternError::NotFinite("normal"))?;
-        let bounds = inside.iter().fold(Aabb::empty(), |bounds, &offset| {
-            bounds.including(&lattice.position(lattice.index(offset as usize)))
-        });
+        let bounds = Aabb { min: lattice.position(low), max: lattice.position(high) };
+        // A few thousand places to choose seeds from are as good as all.
+        let inside: Vec<u32> = inside.iter().copied().step_by((inside.len() / MOST_PLACES).max(1)).collect();
         let spacing = lattice.spacing();
         let extent = bounds.extent() + spacing;
         let size = 0.5 * extent.max();

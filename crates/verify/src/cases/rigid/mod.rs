@@ -1,7 +1,8 @@
-//! Rigid bodies: free rotation, joints, drives and prescribed motion.
+//! Rigid bodies: free rotation, joints, drives, prescribed motion and fracture.
 
 mod energy_fix_fuzz;
 mod energy_gain;
+mod fracture;
 mod joint_projection;
 mod orientation_order;
 mod pendulums;
@@ -13,8 +14,13 @@ mod twisted_chain;
 
 use crate::Case;
 
+/// All cases of the part.
+pub(super) fn cases() -> Vec<Case> {
+    [MOTION, fracture::CASES].concat()
+}
+
 #[rustfmt::skip]
-pub(super) const CASES: &[Case] = &[
+const MOTION: &[Case] = &[
     orientation_order::CASE,
     tennis_racket::CASE,
     energy_gain::CASE,
