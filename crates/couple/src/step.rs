@@ -185,7 +185,7 @@ where
     articulation.post_stabilize(&frames, &mut full.velocities);
     contact.contact_full(&stage, &frames, &mut full.velocities.bodies, &mut memory);
     if contact.report().contacts > 0 {
-        articulation.post_stabilize(&frames, &mut full.velocities);
+        articulation.post_stabilize_after_contact(&frames, &mut full.velocities);
     }
 
     let bodies = frames
