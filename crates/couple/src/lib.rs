@@ -18,6 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod articulation;
 mod breaking;
 mod clock;
 mod diagnostics;
@@ -29,8 +30,9 @@ mod state;
 mod step;
 mod world;
 
+pub use articulation::JointReport;
 pub use clock::{Clock, ClockError, StepPolicy};
-pub use diagnostics::Diagnostics;
+pub use diagnostics::{Diagnostics, JointDiagnostics};
 pub use model::{Deformable, Formulation, Model, ModelError, Options};
 pub use newcomers::{Newcomer, Newcomers};
 pub use solve::{BlockReport, SolveReport};

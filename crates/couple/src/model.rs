@@ -3,7 +3,9 @@
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::{Particles, Spring, SpringError, Springs};
 use splashdown_math::{Dim, Space, Vector};
-use splashdown_rigid::{Body, ContactOptions, EnergyFix, OrientationOrder};
+use splashdown_rigid::{
+    Body, ContactOptions, EnergyFix, Joint, JointError, OrientationOrder, Trajectory, TrajectoryError,
+};
 use std::ops::Range;
 
 /// Form of the coupled linear system.
@@ -100,6 +102,23 @@ pub enum ModelError {
     /// A gravity that is not finite.
     #[error("gravity is not finite")]
     Gravity,
+    /// A joint that cannot be.
+    #[error(transparent)]
+    Joint(#[from] JointError),
+    /// A prescribed motion that cannot be.
+    #[error("body `{name}`: {source}")]
+    Trajectory {
+        /// Name of the body.
+        name: String,
+        /// What is wrong.
+        source: TrajectoryError,
+    },
+    /// A prescribed motion of a body that is not kinematic, or that has one already.
+    #[error("body number {body} cannot be given a motion: only a kinematic body can, and only once")]
+    NotKinematic {
+        /// Index of the body.
+        body: usize,
+    },
 }
 
 /// Everything that stays the same while the world moves.
@@ -114,6 +133,10 @@ where
     pub options: Options,
     /// Rigid bodies.
     pub bodies: Vec<Body<D>>,
+    /// Joints between them.
+    pub joints: Vec<Joint<D>>,
+    /// Prescribed motion of kinematic bodies, by index; a kinematic body without one keeps its velocity and spin.
+    pub trajectories: Vec<(usize, Trajectory<D>)>,
     /// Masses of all particles.
     pub particles: Particles,
     /// All springs, over the particles of all deformable bodies.
@@ -132,6 +155,8 @@ where
             gravity,
             options: Options::default(),
             bodies: Vec::new(),
+            joints: Vec::new(),
+            trajectories: Vec::new(),
             particles: Particles::default(),
             springs: Springs::default(),
             deformables: Vec::new(),

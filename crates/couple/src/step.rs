@@ -4,15 +4,17 @@
 //! |---|---|---|---|
 //! | I.1 velocity to n+1/2 | `x^n` | `v^n -> v^{n+1/2}` | `velocity_to_half_step` |
 //! | II collisions | `x^n`, predicted `x^{n+1}` | `v^n` | `collisions` |
-//! | III contact | `x^n` | `v^{n+1/2}` | `ContactSolver::contact_half` |
-//! | IV.1 positions to n+1 | `x^n -> x^{n+1}` | `v^{n+1/2}`, then dropped | `advance_positions` |
+//! | III joints and contact | `x^n` | `v^{n+1/2}` | `ContactSolver::contact_half`, `Articulation::pre_stabilize` |
+//! | IV.1 positions to n+1 | `x^n -> x^{n+1}` | `v^{n+1/2}`, then dropped but for joint impulses | `advance_positions` |
 //! | IV.2 push-out | `x^{n+1}` | - | `ContactSolver::push_out` |
 //! | V.2 velocity to n+1 | half way | `v^n -> v^{n+1}` | `velocity_to_full_step` |
-//! | V.3 contact | `x^{n+1}` | `v^{n+1}` | `ContactSolver::contact_full` |
+//! | V.3 joints | `x^{n+1}` | `v^{n+1}` | `Articulation::post_stabilize` |
+//! | V.4 contact | `x^{n+1}` | `v^{n+1}` | `ContactSolver::contact_full` |
 //!
 //! Collisions come before contact and use `v^n`, so a body at rest never bounces (spec/rigid-bodies.md 3.5). Each implicit velocity solve is one
 //! coupled system, so whatever adds rows is coupled to everything else at once.
 
+use crate::articulation::{Articulation, JointReport};
 use crate::breaking::Breaking;
 use crate::generalized::Velocities;
 use crate::solve::{CoupledStep, Stage, coupled_solve};
@@ -32,6 +34,9 @@ pub struct StepReport {
     pub dt: f64,
     /// The implicit solves, in their order.
     pub solves: Vec<SolveReport>,
+    /// The joints, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joints: Option<JointReport>,
     /// Bodies that broke, in their order.
     pub broken: Vec<Broken>,
     /// Collision and contact of rigid bodies.
@@ -124,14 +129,19 @@ where
     if !(dt.is_finite() && dt > 0.0) {
         return Err(StepError::Step { dt });
     }
+    let (mut articulation, started) = Articulation::begin(model, state, dt);
+    let state = started.as_ref();
     let Scratch { coupled, contact } = scratch;
+    let mut linked = articulation.linked();
+    linked.extend(&breaking.siblings);
+    linked.sort_unstable();
     let stage = ContactStage {
         bodies: &model.bodies,
         dt,
         options: &model.options.contact,
         order: model.options.orientation_order,
         fix: model.options.energy_fix,
-        linked: &breaking.siblings,
+        linked: &linked,
     };
     let start_frames: Vec<Frame<D>> = state.bodies.iter().map(|body| body.frame).collect();
     let mut start = Velocities::of(state);
@@ -139,7 +149,7 @@ where
 
     // I.
     let mut half = velocity_to_half_step(model, state, dt, coupled)?;
-    // II. Collisions change v^n, and v^{n+1/2} by as much. (Joints: post-stabilise `start` here, within `collisions`.)
+    // II. Collisions change v^n, and v^{n+1/2} by as much. Bodies that are hit too hard break instead.
     let breakable = !breaking.done && model.bodies.iter().any(|body| body.breakable.is_some());
     let free = breakable.then(|| (start.bodies.clone(), half.velocities.bodies.clone()));
     collisions(&stage, &start_frames, &mut start.bodies, &mut half.velocities.bodies, contact);
@@ -149,15 +159,23 @@ where
             return Ok(Advanced::Broken(hits));
         }
     }
-    // III. (Joints: PD targets on `half` before, pre-stabilisation interleaved by level.)
+    // III. Contact, and joints that hold after the positions have moved.
     contact.contact_half(&stage, &start_frames, &start.bodies, &mut half.velocities.bodies, &memory);
-    // IV. What stage III did to velocities is dropped: only its effect on positions remains.
+    articulation.pre_stabilize(state, &mut half.velocities);
+    // IV. What contact did to velocities in III is dropped: only its effect on positions remains. Impulses of joints are kept.
     let (mut frames, positions) = advance_positions(model, state, &half.velocities, dt);
     contact.push_out(&stage, &mut frames);
+    articulation.settle_positions(&mut frames);
+    articulation.add_kept_impulses(&mut start);
     contact.restore_angular_momentum(&stage, &frames, &mut start.bodies);
-    // V. (Joints: post-stabilise `start` at the new positions before, and the velocities after; PD.)
+    // V. Velocities at the new positions: joints and drives, contact, and joints again where contact has pushed on them.
     let mut full = velocity_to_full_step(model, state, &start, &frames, &positions, dt, coupled)?;
+    articulation.set_kinematic(&frames, &mut full.velocities);
+    articulation.post_stabilize(&frames, &mut full.velocities);
     contact.contact_full(&stage, &frames, &mut full.velocities.bodies, &mut memory);
+    if contact.report().contacts > 0 {
+        articulation.post_stabilize_after_contact(&frames, &mut full.velocities);
+    }
 
     let bodies = frames
         .into_iter()
@@ -178,8 +196,13 @@ where
         contact: memory,
     };
     check_finite(model, &next)?;
-    let report =
-        StepReport { dt, solves: vec![half.report, full.report], contact: contact.report(), broken: vec![] };
+    let report = StepReport {
+        dt,
+        solves: vec![half.report, full.report],
+        joints: articulation.report(|i| next.bodies[i].frame),
+        contact: contact.report(),
+        broken: vec![],
+    };
     Ok(Advanced::To(Box::new(next), report))
 }
 

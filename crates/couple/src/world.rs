@@ -5,7 +5,7 @@ use crate::step::{Advanced, advance};
 use crate::{Diagnostics, Model, ModelError, State, StepError, StepReport};
 use splashdown_deformable::{Particles, Spring};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
-use splashdown_rigid::{Body, BodyState, ContactSolver};
+use splashdown_rigid::{Body, BodyState, ContactSolver, Joint, Kind, Trajectory};
 use splashdown_solve::CoupledSolver;
 use std::collections::BTreeMap;
 
@@ -49,6 +49,8 @@ where
     pub(crate) scene_bodies: usize,
     /// Bodies of the scene whose places newcomers have taken.
     pub(crate) displaced: BTreeMap<u32, Body<D>>,
+    /// The joints as the scene has them; those of the model hang on fragments where bodies broke. Empty while none has.
+    pub(crate) scene_joints: Vec<Joint<D>>,
     scratch: Scratch<D>,
 }
 
@@ -66,6 +68,7 @@ where
             state: State::empty(),
             scene_bodies: 0,
             displaced: BTreeMap::new(),
+            scene_joints: Vec::new(),
             scratch: Scratch::default(),
         })
     }
@@ -79,6 +82,31 @@ where
             self.scene_bodies = self.model.bodies.len();
         }
         self.model.bodies.len() - 1
+    }
+
+    /// Adds a joint between bodies and returns its index.
+    ///
+    /// A joint that does not hold where the bodies are is assembled by the first step.
+    pub fn add_joint(&mut self, joint: Joint<D>) -> Result<usize, ModelError> {
+        self.model.joints.push(joint.checked(&self.model.bodies)?);
+        Ok(self.model.joints.len() - 1)
+    }
+
+    /// Prescribes the motion of the kinematic body `body`, and puts it where it is now.
+    pub fn set_trajectory(&mut self, body: usize, trajectory: Trajectory<D>) -> Result<(), ModelError> {
+        let kinematic = self.model.bodies.get(body).filter(|b| b.kind == Kind::Kinematic);
+        let Some(owner) =
+            kinematic.filter(|_| self.model.trajectories.iter().all(|(index, _)| *index != body))
+        else {
+            return Err(ModelError::NotKinematic { body });
+        };
+        let trajectory = trajectory
+            .checked()
+            .map_err(|source| ModelError::Trajectory { name: owner.name.clone(), source })?;
+        let time = self.state.time;
+        self.state.bodies[body] = BodyState::new(owner, trajectory.frame(time), &trajectory.twist(time));
+        self.model.trajectories.push((body, trajectory));
+        Ok(())
     }
 
     /// Adds a deformable body of particles (positions in m, velocities in m/s) joined by springs, and returns its index.

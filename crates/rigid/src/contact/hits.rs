@@ -25,7 +25,10 @@ where
         let bodies = stage.bodies;
         let threshold = |i: usize| {
             let body = &bodies[i];
-            body.breakable.as_ref().filter(|_| body.is_dynamic()).map_or(f64::INFINITY, |breakable| breakable.threshold)
+            body.breakable
+                .as_ref()
+                .filter(|_| body.is_dynamic())
+                .map_or(f64::INFINITY, |breakable| breakable.threshold)
         };
         let mut hardest: BTreeMap<usize, Hit<D>> = BTreeMap::new();
         for pair in &self.contacts.pairs {
@@ -40,7 +43,9 @@ where
             let material = bodies[ids[0]].material.pair(&bodies[ids[1]].material);
             let inverse = ids.map(|i| InverseInertia::of(&bodies[i], &frames[i]));
             for contact in pair.contacts() {
-                let Some(touch) = self.contacts.touch(bodies, pair, contact, &poses[0], &poses[1]) else { continue };
+                let Some(touch) = self.contacts.touch(bodies, pair, contact, &poses[0], &poses[1]) else {
+                    continue;
+                };
                 let arms = ids.map(|i| touch.point - frames[i].position);
                 let relative = |twists: &[Twist<D>; 2]| twists[0].at(&arms[0]) - twists[1].at(&arms[1]);
                 let approach = relative(&before);
@@ -50,14 +55,20 @@ where
                     continue;
                 }
                 let factor = inverse[0].factor(&arms[0]) + inverse[1].factor(&arms[1]);
-                let Some(found) =
-                    contact_impulse(&factor, &approach, &touch.normal, material.restitution, material.friction)
-                else {
+                let Some(found) = contact_impulse(
+                    &factor,
+                    &approach,
+                    &touch.normal,
+                    material.restitution,
+                    material.friction,
+                ) else {
                     continue;
                 };
                 let impulse = found.impulse.norm();
                 for (k, outward) in [(0, -touch.normal), (1, touch.normal)] {
-                    if impulse >= thresholds[k] && hardest.get(&ids[k]).is_none_or(|hit| impulse > hit.impulse) {
+                    if impulse >= thresholds[k]
+                        && hardest.get(&ids[k]).is_none_or(|hit| impulse > hit.impulse)
+                    {
                         hardest.insert(ids[k], Hit { point: touch.point, normal: outward, impulse });
                     }
                 }

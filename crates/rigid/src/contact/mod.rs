@@ -50,7 +50,8 @@ where
     pub order: OrientationOrder,
     /// Whether free rotation conserves energy.
     pub fix: EnergyFix,
-    /// Pairs (ascending) that never touch, such as bodies joined to each other; they count as connected.
+    /// Pairs (ascending) that never touch, such as bodies joined to each other; they count as connected. A body paired with itself is joined to
+    /// the world.
     pub linked: &'a [[u32; 2]],
 }
 
@@ -291,6 +292,9 @@ where
         let (island, count) = islands(stage.bodies.len(), infinite, touching);
         let mut held = vec![false; count];
         for pair in self.touching().map(|pair| [pair.a, pair.b]).chain(stage.linked.iter().copied()) {
+            if pair[0] == pair[1] && !infinite(pair[0] as usize) {
+                held[island[pair[0] as usize] as usize] = true;
+            }
             for (i, j) in [(pair[0], pair[1]), (pair[1], pair[0])] {
                 if infinite(i as usize) && !infinite(j as usize) {
                     held[island[j as usize] as usize] = true;

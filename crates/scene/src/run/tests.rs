@@ -38,6 +38,7 @@ impl Simulation for Logistic {
             gravity_energy: 0.0,
             total_energy: self.x,
             max_speed: self.x,
+            joints: None,
         }
     }
     fn advance(&mut self, frame: u64) -> Result<Advance, Breakdown> {

@@ -1,8 +1,31 @@
-//! Rigid bodies.
+//! Rigid bodies: free rotation, joints, drives and prescribed motion.
 
+mod energy_fix_fuzz;
+mod energy_gain;
 mod fracture;
+mod joint_projection;
+mod orientation_order;
+mod pendulums;
+mod position_control;
+mod skeletons;
+mod support;
+mod tennis_racket;
+mod twisted_chain;
 
 use crate::Case;
 
-/// All cases of the part.
-pub(super) const CASES: &[Case] = fracture::CASES;
+#[rustfmt::skip]
+pub(super) const CASES: &[Case] = &[
+    orientation_order::CASE,
+    tennis_racket::CASE,
+    energy_gain::CASE,
+    energy_fix_fuzz::CASE,
+    joint_projection::CASE,
+    pendulums::CASE,
+    position_control::CASE,
+    twisted_chain::CASE,
+    skeletons::CASE,
+];
+
+/// Cases of fracture.
+pub(super) const FRACTURE: &[Case] = fracture::CASES;
