@@ -23,8 +23,8 @@ use crate::{Model, Multipliers, SolveReport, State};
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
 use splashdown_math::{Dim, Frame, Space, Vector};
-use splashdown_rigid::{BodyState, ContactReport, ContactSolver, ContactStage, EnergyFix, Motion};
 use splashdown_rigid::fracture::{FractureError, Hit};
+use splashdown_rigid::{BodyState, ContactReport, ContactSolver, ContactStage, EnergyFix, Motion};
 use splashdown_solve::CoupledSolver;
 
 /// What one step did.
@@ -115,7 +115,16 @@ where
     Broken(Vec<(usize, Hit<D>)>),
 }
 
+/// The step, compiled here for both dimensions: what is `inline(never)` and already instantiated, later crates link instead of compiling it again.
+type Advance<const D: usize> =
+    fn(&Model<D>, &State<D>, f64, &Breaking, &mut Scratch<D>) -> Result<Advanced<D>, StepError>;
+#[used]
+static IN_THE_PLANE: Advance<2> = advance;
+#[used]
+static IN_SPACE: Advance<3> = advance;
+
 /// The state `dt` seconds after `state`, unless bodies break on the way.
+#[inline(never)]
 pub(crate) fn advance<const D: usize>(
     model: &Model<D>,
     state: &State<D>,
@@ -135,6 +144,7 @@ where
     let mut linked = articulation.linked();
     linked.extend(&breaking.siblings);
     linked.sort_unstable();
+    linked.dedup();
     let stage = ContactStage {
         bodies: &model.bodies,
         dt,
@@ -149,7 +159,7 @@ where
 
     // I.
     let mut half = velocity_to_half_step(model, state, dt, coupled)?;
-    // II. Collisions change v^n, and v^{n+1/2} by as much. Bodies that are hit too hard break instead.
+    // II. Collisions change v^n, and v^{n+1/2} by as much.
     let breakable = !breaking.done && model.bodies.iter().any(|body| body.breakable.is_some());
     let free = breakable.then(|| (start.bodies.clone(), half.velocities.bodies.clone()));
     collisions(&stage, &start_frames, &mut start.bodies, &mut half.velocities.bodies, contact);
@@ -174,7 +184,7 @@ where
     articulation.post_stabilize(&frames, &mut full.velocities);
     contact.contact_full(&stage, &frames, &mut full.velocities.bodies, &mut memory);
     if contact.report().contacts > 0 {
-        articulation.post_stabilize_after_contact(&frames, &mut full.velocities);
+        articulation.post_stabilize(&frames, &mut full.velocities);
     }
 
     let bodies = frames

@@ -179,7 +179,9 @@ impl PatternSpec {
         for row in rows([0; D], counts) {
             let (start, before) = (lattice.offset(row), inside.len());
             let values = &phi.values()[start..start + counts[0] as usize];
-            inside.extend((start as u32..).zip(values).filter(|(_, value)| **value <= 0.0).map(|(offset, _)| offset));
+            inside.extend(
+                (start as u32..).zip(values).filter(|(_, value)| **value <= 0.0).map(|(offset, _)| offset),
+            );
             if let (Some(&first), Some(&last)) = (inside[before..].first(), inside[before..].last()) {
                 let ends = [first, last].map(|offset| offset as isize - start as isize);
                 (low[0], high[0]) = (low[0].min(ends[0]), high[0].max(ends[1]));

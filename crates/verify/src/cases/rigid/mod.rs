@@ -1,4 +1,4 @@
-//! Rigid bodies: free rotation, joints, drives and prescribed motion.
+//! Rigid bodies: free rotation, joints, drives, prescribed motion and fracture.
 
 mod energy_fix_fuzz;
 mod energy_gain;
@@ -14,8 +14,13 @@ mod twisted_chain;
 
 use crate::Case;
 
+/// All cases of the part.
+pub(super) fn cases() -> Vec<Case> {
+    [MOTION, fracture::CASES].concat()
+}
+
 #[rustfmt::skip]
-pub(super) const CASES: &[Case] = &[
+const MOTION: &[Case] = &[
     orientation_order::CASE,
     tennis_racket::CASE,
     energy_gain::CASE,
@@ -26,6 +31,3 @@ pub(super) const CASES: &[Case] = &[
     twisted_chain::CASE,
     skeletons::CASE,
 ];
-
-/// Cases of fracture.
-pub(super) const FRACTURE: &[Case] = fracture::CASES;
