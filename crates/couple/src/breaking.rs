@@ -1,8 +1,9 @@
 //! Bodies that break: the fragments take their places in the model and in the state.
 
-use crate::{Broken, Newcomer, State, StepError, World};
+use crate::{Broken, Newcomer, Newcomers, State, StepError, World};
 use splashdown_math::{Dim, Frame, Space};
 use splashdown_rigid::fracture::{FractureError, Hit, shatter};
+use std::collections::BTreeMap;
 
 /// Times that the bodies of one step may break, so that what is set free by one break can break in turn. After that impulses are applied as they
 /// are, and the next step goes on.
@@ -44,6 +45,9 @@ where
         };
         let Some(fragments) = shatter(body, &self.state.bodies[place], hit)? else { return Ok(None) };
         let name = body.name.clone();
+        if self.state.newcomers.is_empty() {
+            self.scene_joints = self.model.joints.clone();
+        }
         let (origin, in_origin) = self
             .state
             .newcomers
@@ -68,6 +72,8 @@ where
             self.state.newcomers.insert(places[number] as usize, newcomer);
         }
         self.state.contact.forget(place as u32);
+        let newcomers = self.state.newcomers.clone();
+        self.attach_joints(&newcomers);
         Ok(Some(Broken { name, impulse: hit.impulse, fragments: places }))
     }
 
@@ -89,6 +95,43 @@ where
         }
         breaking.rounds += 1;
         Ok(breaking.rounds)
+    }
+
+    /// Hangs every joint of the scene on the fragments that hold its points.
+    fn attach_joints(&mut self, newcomers: &Newcomers<D>) {
+        if self.scene_joints.is_empty() || newcomers.is_empty() {
+            return;
+        }
+        let mut pieces: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
+        for (place, newcomer) in newcomers.iter() {
+            pieces.entry(newcomer.origin as usize).or_default().push(place);
+        }
+        let attached = |body: Option<usize>, frame: &Frame<D>| {
+            let unchanged = (body, *frame);
+            let Some(places) = body.and_then(|body| pieces.get(&body)) else { return unchanged };
+            let depth = |place: usize| {
+                let newcomer = newcomers.get(place)?;
+                let point = newcomer.in_origin.to_object(&frame.position);
+                Some(newcomer.body.geometry.as_ref()?.signed_distance(&point))
+            };
+            let deepest = places
+                .iter()
+                .filter_map(|&place| depth(place).map(|depth| (depth, place)))
+                .min_by(|a, b| a.0.total_cmp(&b.0));
+            let Some((_, place)) = deepest else { return unchanged };
+            let Some(newcomer) = newcomers.get(place) else { return unchanged };
+            (Some(place), newcomer.in_origin.inverse().compose(frame))
+        };
+        self.model.joints = self
+            .scene_joints
+            .iter()
+            .map(|joint| {
+                let mut joint = joint.clone();
+                (joint.parent, joint.parent_frame) = attached(joint.parent, &joint.parent_frame);
+                (joint.child, joint.child_frame) = attached(joint.child, &joint.child_frame);
+                joint
+            })
+            .collect();
     }
 
     /// Makes the model's list of bodies that of `state`; `false` (and no change) if the newcomers are of another world.
@@ -121,6 +164,12 @@ where
                 self.model.bodies.push(newcomer.body.clone());
             }
         }
+        if !self.state.newcomers.is_empty() {
+            self.model.joints = self.scene_joints.clone();
+        } else {
+            self.scene_joints = self.model.joints.clone();
+        }
+        self.attach_joints(&newcomers);
         state.newcomers = newcomers;
         true
     }

@@ -49,6 +49,8 @@ where
     pub(crate) scene_bodies: usize,
     /// Bodies of the scene whose places newcomers have taken.
     pub(crate) displaced: BTreeMap<u32, Body<D>>,
+    /// The joints as the scene has them; those of the model hang on fragments where bodies broke. Empty while none has.
+    pub(crate) scene_joints: Vec<Joint<D>>,
     scratch: Scratch<D>,
 }
 
@@ -66,6 +68,7 @@ where
             state: State::empty(),
             scene_bodies: 0,
             displaced: BTreeMap::new(),
+            scene_joints: Vec::new(),
             scratch: Scratch::default(),
         })
     }

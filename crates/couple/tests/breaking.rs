@@ -3,6 +3,7 @@
 use splashdown_couple::{Diagnostics, State, World};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
 use splashdown_rigid::fracture::{BreakRule, Breakable, Hit, PatternKind, PatternSpec};
+use splashdown_rigid::joint::{Joint, JointKind};
 use splashdown_rigid::{Body, Geometry, Kind};
 use std::sync::Arc;
 
@@ -179,4 +180,94 @@ fn a_state_of_another_world_is_refused_and_changes_nothing() {
     assert!(broken.break_body(99, &hit(&broken, 1)).is_err());
     let unbreakable = hit(&broken, 0);
     assert!(broken.break_body(0, &unbreakable).is_err());
+}
+
+/// A ball flies into a plate, both free and both breakable by their thresholds; what broke, and the world after it.
+fn impact(plate_threshold: f64, ball_threshold: f64) -> (World<3>, Vec<String>, Diagnostics) {
+    let mut world = World::<3>::new(Vector::zeros()).unwrap();
+    let mut add = |name: &str, geometry: Geometry<3>, threshold: f64, frame: Frame<3>, twist: Twist<3>| {
+        let spec = PatternSpec { kind: PatternKind::Radial, pieces: 12, seed: 3 };
+        let rule = Arc::new(BreakRule { cells: 32, ..BreakRule::made(spec) });
+        let mass = 1000.0 * geometry.properties().unwrap().volume;
+        let body = Body::with_geometry(name, Kind::Dynamic, mass, Arc::new(geometry)).unwrap();
+        world.add_body(body.breakable(Breakable::new(threshold, rule)), frame, twist);
+    };
+    let plate = Geometry::cuboid(Vector::from([0.5, 0.05, 0.3])).unwrap();
+    add("plate", plate, plate_threshold, Frame::identity(), Twist::zero());
+    let above = Frame { position: Vector::from([0.15, 0.5, -0.1]), ..Frame::identity() };
+    let fast = Twist { linear: Vector::from([1.0, -12.0, 0.0]), angular: Vector::from([0.0, 3.0, 5.0]) };
+    add("ball", Geometry::sphere(0.1).unwrap(), ball_threshold, above, fast);
+    let first = world.diagnostics();
+    let mut broken = Vec::new();
+    for _ in 0..15 {
+        broken.extend(world.step(1.0 / 30.0).unwrap().broken.into_iter().map(|broken| broken.name));
+    }
+    (world, broken, first)
+}
+
+#[test]
+fn by_thresholds_either_body_breaks_and_momenta_are_kept() {
+    for (plate, ball) in [(10.0, 1e9), (1e9, 10.0), (10.0, 10.0), (1e9, 1e9)] {
+        let (world, broken, first) = impact(plate, ball);
+        assert_eq!(broken.iter().any(|name| name == "plate"), plate < 1e3, "{broken:?}");
+        assert_eq!(broken.iter().any(|name| name == "ball"), ball < 1e3, "{broken:?}");
+        assert_eq!(broken.is_empty(), world.model().bodies.len() == 2);
+        let last = world.diagnostics();
+        let size = first.momentum.iter().map(|x| x * x).sum::<f64>().sqrt();
+        for k in 0..3 {
+            assert!((first.momentum[k] - last.momentum[k]).abs() < 1e-12 * size, "{k}: {first:?} {last:?}");
+            assert!((first.angular_momentum[k] - last.angular_momentum[k]).abs() < 1e-12 * size, "{k}");
+        }
+        assert!(
+            last.kinetic_energy < first.kinetic_energy * (1.0 + 1e-9),
+            "{} {}",
+            last.kinetic_energy,
+            first.kinetic_energy
+        );
+        // Something has happened to the ball.
+        assert!(last.kinetic_energy < 0.999 * first.kinetic_energy);
+    }
+}
+
+#[test]
+fn a_run_with_breaks_resumes_with_the_same_bits() {
+    let (whole, broken, _) = impact(10.0, 10.0);
+    assert!(!broken.is_empty());
+    let mut world = whole.clone();
+    let saved = bits(&world);
+    steps(&mut world, 5);
+    let mut resumed = whole;
+    assert!(resumed.restore(postcard::from_bytes(&saved).unwrap()));
+    steps(&mut resumed, 5);
+    assert_eq!(bits(&resumed), bits(&world));
+}
+
+#[test]
+fn a_joint_of_a_body_that_breaks_hangs_on_the_fragment_that_holds_its_point() {
+    let mut world = world::<3>();
+    let frames: Vec<Frame<3>> = world.state().bodies.iter().map(|body| body.frame).collect();
+    let corner = Frame { position: frames[1].to_world(&Vector::from([0.45, 0.2, 0.3])), ..Frame::identity() };
+    let joint = Joint::between("hook", JointKind::Point, Some(1), None, &corner, &frames).unwrap();
+    let held = joint.parent_frame;
+    world.add_joint(joint).unwrap();
+    let point = |world: &World<3>| {
+        let joint = &world.model().joints[0];
+        let place = joint.parent.unwrap();
+        (place, world.state().bodies[place].frame.to_world(&joint.parent_frame.position))
+    };
+    let (_, before) = point(&world);
+    let start = world.state().clone();
+    for _ in 0..2 {
+        let (place, _) = point(&world);
+        let strike = hit(&world, place);
+        world.break_body(place, &strike).unwrap();
+        let (place, after) = point(&world);
+        assert!((after - before).norm() < 1e-12, "{after} {before}");
+        let joint = &world.model().joints[0];
+        let body = &world.model().bodies[place];
+        assert!(body.geometry.as_ref().unwrap().signed_distance(&joint.parent_frame.position) < 0.0);
+    }
+    assert!(world.restore(start));
+    assert_eq!(world.model().joints[0].parent, Some(1));
+    assert_eq!(world.model().joints[0].parent_frame, held);
 }
