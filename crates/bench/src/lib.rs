@@ -10,9 +10,10 @@ mod frames;
 mod machine;
 mod pressure;
 mod report;
+mod rigid;
 mod svd;
 
-pub use machine::{CpuClock, Machine, peak_memory};
+pub use machine::{CpuClock, Machine, ThreadScaling, peak_memory};
 pub use report::{BenchReport, BenchRow, Mark, Peer};
 
 /// How much to run.
@@ -95,7 +96,7 @@ pub struct Benchmark {
 
 /// All benchmarks.
 pub fn all() -> &'static [Benchmark] {
-    &[pressure::BENCHMARK, svd::BENCHMARK, frames::BENCHMARK]
+    &[pressure::BENCHMARK, svd::BENCHMARK, frames::BENCHMARK, rigid::BENCHMARK]
 }
 
 /// Runs the named benchmarks, or all when `names` is empty.

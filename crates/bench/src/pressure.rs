@@ -1,9 +1,14 @@
 //! The pressure projection's linear system: scene PRESSURE and its closed variant, solved to a relative residual of 1e-8.
 
-use crate::{BenchError, BenchOptions, BenchRow, Benchmark, CpuClock, Mark, Peer, peak_memory};
+use crate::{
+    BenchError, BenchOptions, BenchRow, Benchmark, CpuClock, Mark, Peer, ThreadScaling, peak_memory,
+};
 use splashdown_solve::amg::{Amg, AmgOptions};
 use splashdown_solve::multigrid::{MultigridOptions, PoissonOptions, PoissonProblem, PoissonSolver, scenes};
-use splashdown_solve::{CsrMatrix, IncompleteCholesky, Iteration, Preconditioner, Stopping, Workspace, pcg};
+use splashdown_solve::{
+    Components, CsrMatrix, IncompleteCholesky, Iteration, NullSpace, Preconditioner, Projected, Stopping,
+    Workspace, pcg,
+};
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
     name: NAME,
@@ -91,44 +96,90 @@ fn geometric(options: &BenchOptions, sizes: &[usize], rows: &mut Vec<BenchRow>) 
         let total =
             row(&format!("{name}: set-up + solve"), best.total(), "s CPU", 1, size).with_mark_if(mark);
         rows.push(if size == 128 { total.with_peers(&PEERS) } else { total });
-        let iterations = best.iterations as f64;
-        let iterations = row(&format!("{name}: iterations"), iterations, "iterations", 1, size);
-        rows.push(iterations.with_mark(Mark::AtMost(20.0)));
-        // Small grids are mostly padding, so the mark belongs to large ones.
-        let bytes = best.bytes as f64 / problem.cells() as f64;
-        let memory = row(&format!("{name}: memory"), bytes, "bytes/cell", 1, size);
-        rows.push(memory.with_mark_if((size >= 64).then_some(Mark::AtMost(200.0))));
+        iterations_and_memory(name, size, &best, &problem, rows);
         per_unknown.push((size, best.total() / problem.unknowns() as f64));
     }
-    let (first, last) = (per_unknown[0], per_unknown[per_unknown.len() - 1]);
-    if first.0 < last.0 {
-        let mark = (first.0 >= 64).then_some(Mark::AtMost(1.4));
-        let range = format!("{}^3 -> {}^3", first.0, last.0);
-        let growth = BenchRow::new(
-            NAME,
-            format!("{name}: growth of time per unknown"),
-            last.1 / first.1,
-            "x",
-            1,
-            range,
-        );
-        rows.push(growth.with_mark_if(mark));
-    }
+    growth(name, &per_unknown, rows);
     Ok(())
 }
 
 /// The closed variant with random solids.
 fn closed(options: &BenchOptions, sizes: &[usize], rows: &mut Vec<BenchRow>) -> Result<(), BenchError> {
+    let name = "geometric multigrid, closed random solids";
+    let mut per_unknown = Vec::new();
     for &size in sizes {
         let problem =
             scenes::irregular_neumann(size).map_err(|error| BenchError::failed("closed scene", error))?;
         let best = best_geometric(options, &problem, size, 1)?;
-        let name = "geometric multigrid, closed random solids";
         rows.push(row(&format!("{name}: set-up + solve"), best.total(), "s CPU", 1, size));
-        let iterations = row(&format!("{name}: iterations"), best.iterations as f64, "iterations", 1, size);
-        rows.push(iterations.with_mark(Mark::AtMost(20.0)));
+        iterations_and_memory(name, size, &best, &problem, rows);
+        per_unknown.push((size, best.total() / problem.unknowns() as f64));
+    }
+    growth(name, &per_unknown, rows);
+    if let Some(&size) = sizes.iter().filter(|&&size| size <= MATRIX_SIZE).max() {
+        let problem =
+            scenes::irregular_neumann(size).map_err(|error| BenchError::failed("closed scene", error))?;
+        let once = BenchOptions { repeats: 1, ..options.clone() };
+        let ours = best_geometric(&once, &problem, size, 1)?;
+        let (matrix, mut b) = assembled(&problem, size)?;
+        // A closed region fixes its pressure up to a constant: the right-hand side and the iterates stay orthogonal to those.
+        let null_space = Components::from_matrix(&matrix)
+            .and_then(|regions| NullSpace::new(matrix.rows(), &regions.indicators(|_| true)))
+            .map_err(|error| BenchError::failed("regions", error))?;
+        null_space.project(&mut b);
+        let peer = on_threads(1, || {
+            timed_pcg(&matrix, &b, || {
+                let factor = IncompleteCholesky::new(&matrix, false)
+                    .map_err(|error| BenchError::failed("incomplete Cholesky set-up", error))?;
+                Ok((Projected::new(factor, &null_space), 0))
+            })
+        })?;
+        rows.push(row(
+            &format!("{name}: peer in this run, IC(0)-CG: set-up + solve"),
+            peer.total(),
+            "s CPU",
+            1,
+            size,
+        ));
+        let ratio =
+            row(&format!("{name}: times faster than IC(0)-CG"), peer.total() / ours.total(), "x", 1, size);
+        rows.push(ratio.with_mark_if((size >= 64).then_some(Mark::AtLeast(8.0))));
     }
     Ok(())
+}
+
+fn iterations_and_memory(
+    name: &str,
+    size: usize,
+    best: &Run,
+    problem: &PoissonProblem<3>,
+    rows: &mut Vec<BenchRow>,
+) {
+    let iterations = row(&format!("{name}: iterations"), best.iterations as f64, "iterations", 1, size);
+    rows.push(iterations.with_mark(Mark::AtMost(20.0)));
+    // Small grids are mostly padding, so the mark belongs to large ones.
+    let bytes = best.bytes as f64 / problem.cells() as f64;
+    let memory = row(&format!("{name}: memory"), bytes, "bytes/cell", 1, size);
+    rows.push(memory.with_mark_if((size >= 64).then_some(Mark::AtMost(200.0))));
+}
+
+/// Time per unknown from the smallest size to each larger one.
+fn growth(name: &str, per_unknown: &[(usize, f64)], rows: &mut Vec<BenchRow>) {
+    let Some((first, larger)) = per_unknown.split_first() else { return };
+    for last in larger.iter().filter(|last| last.0 > first.0) {
+        let mark = (first.0 >= 64).then_some(Mark::AtMost(1.4));
+        let range = format!("{}^3 -> {}^3", first.0, last.0);
+        let quantity = format!("{name}: growth of time per unknown");
+        rows.push(BenchRow::new(NAME, quantity, last.1 / first.1, "x", 1, range).with_mark_if(mark));
+    }
+}
+
+/// The matrix of a problem and its right-hand side.
+fn assembled(problem: &PoissonProblem<3>, size: usize) -> Result<(CsrMatrix, Vec<f64>), BenchError> {
+    let (matrix, cells) = problem.assemble().map_err(|error| BenchError::failed("assembly", error))?;
+    let full = scenes::pressure_rhs(size);
+    let b = cells.iter().map(|&cell| full[cell as usize]).collect();
+    Ok((matrix, b))
 }
 
 /// Wall time on several threads.
@@ -140,16 +191,30 @@ fn threads(options: &BenchOptions, size: usize, rows: &mut Vec<BenchRow>) -> Res
     let speedup =
         row("geometric multigrid: speed-up, wall time", one.wall / many.wall, "x", options.threads, size);
     rows.push(speedup.with_mark_if(mark));
+    if !options.quick {
+        let machine = ThreadScaling::measure(options.threads, options.repeats);
+        let row = |what: &str, value: f64| {
+            BenchRow::new(
+                NAME,
+                format!("this machine now: speed-up of {what}"),
+                value,
+                "x",
+                options.threads,
+                "-",
+            )
+        };
+        rows.push(row("arithmetic in registers", machine.arithmetic));
+        rows.push(row("streaming through memory", machine.memory));
+    }
     Ok(())
 }
 
 /// AMG and the in-run peer on the assembled matrix, and the ratios to the peer.
 fn matrix_solvers(options: &BenchOptions, size: usize, rows: &mut Vec<BenchRow>) -> Result<(), BenchError> {
     let problem = scenes::pressure(size).map_err(|error| BenchError::failed("scene PRESSURE", error))?;
-    let geometric = best_geometric(options, &problem, size, 1)?;
-    let (matrix, cells) = problem.assemble().map_err(|error| BenchError::failed("assembly", error))?;
-    let full = scenes::pressure_rhs(size);
-    let b: Vec<f64> = cells.iter().map(|&cell| full[cell as usize]).collect();
+    // Ratios compare one run with one run, the peer's right after ours.
+    let geometric = best_geometric(&BenchOptions { repeats: 1, ..options.clone() }, &problem, size, 1)?;
+    let (matrix, b) = assembled(&problem, size)?;
     let amg = best(options.repeats, || {
         on_threads(1, || {
             timed_pcg(&matrix, &b, || {
@@ -160,7 +225,6 @@ fn matrix_solvers(options: &BenchOptions, size: usize, rows: &mut Vec<BenchRow>)
             })
         })
     })?;
-    // The peer takes long and varies little: once is enough.
     let peer = on_threads(1, || {
         timed_pcg(&matrix, &b, || {
             let factor = IncompleteCholesky::new(&matrix, false)

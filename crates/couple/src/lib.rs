@@ -18,10 +18,12 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod breaking;
 mod clock;
 mod diagnostics;
 mod generalized;
 mod model;
+mod newcomers;
 mod solve;
 mod state;
 mod step;
@@ -30,7 +32,8 @@ mod world;
 pub use clock::{Clock, ClockError, StepPolicy};
 pub use diagnostics::Diagnostics;
 pub use model::{Deformable, Formulation, Model, ModelError, Options};
+pub use newcomers::{Newcomer, Newcomers};
 pub use solve::{BlockReport, SolveReport};
 pub use state::{BlockMultipliers, Multipliers, State};
-pub use step::{StepError, StepReport};
+pub use step::{Broken, StepError, StepReport};
 pub use world::World;

@@ -1,5 +1,6 @@
 //! What changes while the world moves: all that a checkpoint holds.
 
+use crate::Newcomers;
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
 use splashdown_math::{Dim, Space};
@@ -42,6 +43,8 @@ where
     pub multipliers: Multipliers,
     /// Contact impulses of the last step, from which the next one starts.
     pub contact: ContactMemory<D>,
+    /// Bodies that are not in the scene: fragments of bodies that broke.
+    pub newcomers: Newcomers<D>,
 }
 
 impl<const D: usize> State<D>
@@ -57,6 +60,7 @@ where
             particles: ParticleState { position: Vec::new(), velocity: Vec::new() },
             multipliers: Multipliers::default(),
             contact: ContactMemory::default(),
+            newcomers: Newcomers::default(),
         }
     }
 }

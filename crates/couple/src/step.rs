@@ -32,6 +32,19 @@ pub struct StepReport {
     pub solves: Vec<SolveReport>,
     /// Collision and contact of rigid bodies.
     pub contact: ContactReport,
+    /// Bodies that broke, in their order.
+    pub broken: Vec<Broken>,
+}
+
+/// A body that broke.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Broken {
+    /// Its name.
+    pub name: String,
+    /// The impulse that broke it (N s).
+    pub impulse: f64,
+    /// Places of its fragments in the list of bodies; the first one is its own.
+    pub fragments: Vec<u32>,
 }
 
 /// A step that could not be completed; the state is the one before it.
@@ -130,9 +143,11 @@ where
         particles: ParticleState { position: positions, velocity: full.velocities.particles },
         multipliers: Multipliers { half: half.multipliers, full: full.multipliers },
         contact: memory,
+        newcomers: state.newcomers.clone(),
     };
     check_finite(model, &next)?;
-    let report = StepReport { dt, solves: vec![half.report, full.report], contact: contact.report() };
+    let report =
+        StepReport { dt, solves: vec![half.report, full.report], contact: contact.report(), broken: vec![] };
     Ok((next, report))
 }
 

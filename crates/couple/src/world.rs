@@ -6,6 +6,7 @@ use splashdown_deformable::{Particles, Spring};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::{Body, BodyState, ContactSolver};
 use splashdown_solve::CoupledSolver;
+use std::collections::BTreeMap;
 
 /// Memory that the solvers keep from step to step, which never shows in results; a copy of a world starts with its own.
 #[derive(Default)]
@@ -41,8 +42,12 @@ pub struct World<const D: usize>
 where
     Dim<D>: Space<D>,
 {
-    model: Model<D>,
-    state: State<D>,
+    pub(crate) model: Model<D>,
+    pub(crate) state: State<D>,
+    /// Number of bodies of the scene; all others appeared during the run.
+    pub(crate) scene_bodies: usize,
+    /// Bodies of the scene whose places newcomers have taken.
+    pub(crate) displaced: BTreeMap<u32, Body<D>>,
     scratch: Scratch<D>,
 }
 
@@ -55,13 +60,23 @@ where
         if !gravity.iter().all(|value| value.is_finite()) {
             return Err(ModelError::Gravity);
         }
-        Ok(Self { model: Model::new(gravity), state: State::empty(), scratch: Scratch::default() })
+        Ok(Self {
+            model: Model::new(gravity),
+            state: State::empty(),
+            scene_bodies: 0,
+            displaced: BTreeMap::new(),
+            scratch: Scratch::default(),
+        })
     }
 
-    /// Adds a rigid body and returns its index.
+    /// Adds a rigid body and returns its index. The scene is complete before its first body breaks: one that is added later is not part of it and is lost by
+    /// [`Self::restore`].
     pub fn add_body(&mut self, body: Body<D>, frame: Frame<D>, twist: Twist<D>) -> usize {
         self.state.bodies.push(BodyState::new(&body, frame, &twist));
         self.model.bodies.push(body);
+        if self.state.newcomers.is_empty() {
+            self.scene_bodies = self.model.bodies.len();
+        }
         self.model.bodies.len() - 1
     }
 
@@ -110,10 +125,10 @@ where
 
     /// Puts the world into a saved state; `false` (and no change) if it is of another world.
     #[must_use]
-    pub fn restore(&mut self, state: State<D>) -> bool {
-        let fits = state.bodies.len() == self.model.bodies.len()
-            && state.particles.position.len() == self.model.particles.len()
-            && state.particles.velocity.len() == self.model.particles.len();
+    pub fn restore(&mut self, mut state: State<D>) -> bool {
+        let fits = state.particles.position.len() == self.model.particles.len()
+            && state.particles.velocity.len() == self.model.particles.len()
+            && self.put_in_newcomers(&mut state);
         if fits {
             self.state = state;
         }

@@ -1,5 +1,6 @@
 //! A rigid body and its state.
 
+use crate::fracture::Breakable;
 use crate::{Geometry, Material, OrientationOrder, energy_fix::restore_energy, rotation_vector};
 use serde::{Deserialize, Serialize};
 use splashdown_math::{Coordinates, Dim, Frame, Inertia, Space, Spin, Twist, Vector};
@@ -37,6 +38,8 @@ where
     pub geometry: Option<Arc<Geometry<D>>>,
     /// How its surface behaves in contact.
     pub material: Material,
+    /// From which impulse on it breaks, and how; a body without never breaks.
+    pub breakable: Option<Breakable<D>>,
 }
 
 /// Mass properties that no body can have.
@@ -82,7 +85,7 @@ where
             return Err(BodyError::Moment { name, moment });
         }
         let inertia = Dim::inertia_from_principal(moments);
-        Ok(Self { name, kind, mass, inertia, geometry: None, material: Material::default() })
+        Ok(Self { name, kind, mass, inertia, geometry: None, material: Material::default(), breakable: None })
     }
 
     /// A body of the given shape and mass (kg), with the inertia of a homogeneous solid.
@@ -112,6 +115,12 @@ where
     /// Sets how its surface behaves in contact.
     pub fn material(mut self, material: Material) -> Self {
         self.material = material;
+        self
+    }
+
+    /// Sets from which impulse on it breaks, and how.
+    pub fn breakable(mut self, breakable: Breakable<D>) -> Self {
+        self.breakable = Some(breakable);
         self
     }
 

@@ -110,7 +110,7 @@ pub fn list(folder: &Path) -> Result<Vec<(u64, PathBuf)>, StorageError> {
         let step = path.file_name().and_then(|name| name.to_str()).and_then(|name| {
             name.strip_prefix("checkpoint-")?.strip_suffix(EXTENSION)?.strip_suffix('.')?.parse().ok()
         });
-        found.extend(step.map(|step| (step, path)));
+        found.extend(step.filter(|_| path.is_file()).map(|step| (step, path)));
     }
     found.sort_by_key(|found| std::cmp::Reverse(found.0));
     Ok(found)

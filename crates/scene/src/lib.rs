@@ -16,6 +16,7 @@
 //! assert_eq!(errors.problems()[1].hint.as_deref(), Some("did you mean `step`?"));
 //! ```
 
+mod breakable;
 mod build;
 mod check;
 pub mod checkpoint;
@@ -27,7 +28,9 @@ pub mod frame;
 pub mod limits;
 mod load;
 pub mod log;
+mod looks;
 mod overrides;
+pub mod pattern_file;
 mod problem;
 pub mod recorder;
 mod reference;
@@ -36,6 +39,7 @@ pub mod run_folder;
 mod schema;
 mod shipped;
 mod simulation;
+mod snippet;
 mod source;
 pub mod storage;
 mod suggest;

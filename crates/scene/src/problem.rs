@@ -1,18 +1,12 @@
 //! What is wrong with a scene, as data and as text for people.
 
+use crate::snippet::{self, Palette};
 use crate::source::{Origin, Place, Sources};
-use miette::{
-    Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, MietteError, MietteSpanContents,
-    SourceCode, SourceSpan, SpanContents,
-};
 use serde::Serialize;
 use std::fmt;
-use std::sync::Arc;
 
 /// Most problems that are listed; a file with more is not a scene with typing errors.
 pub const MAX_PROBLEMS: usize = 40;
-/// Longest source line that is shown below a message (bytes).
-const MAX_SHOWN_LINE: usize = 400;
 
 /// Class of a [`Problem`], for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -166,17 +160,9 @@ impl SceneErrors {
 
     /// The problems for a person, each with the source line; with terminal colours or as plain text.
     pub fn render(&self, colour: bool) -> String {
-        let theme = if colour { GraphicalTheme::unicode() } else { GraphicalTheme::unicode_nocolor() };
-        let handler =
-            GraphicalReportHandler::new_themed(theme).with_width(110).with_context_lines(1).with_links(false);
-        let mut text = String::new();
-        for problem in &self.problems {
-            let report = Report { problem, source: self.named_source(problem) };
-            if handler.render_report(&mut text, &report).is_err() {
-                text.push_str(&self.line(problem));
-                text.push('\n');
-            }
-        }
+        let palette = Palette::new(colour);
+        let mut text: String =
+            self.problems.iter().map(|problem| snippet::draw(problem, &self.sources, &palette)).collect();
         if self.omitted > 0 {
             text.push_str(&format!("  ... and {} more\n", self.omitted));
         }
@@ -189,24 +175,6 @@ impl SceneErrors {
             Some(place) => format!("{}:{}:{}: {}", place.file, place.line, place.column, problem.message),
             None => problem.message.clone(),
         }
-    }
-
-    /// The text to show below a problem; `None` when its lines are too long to be read.
-    fn named_source(&self, problem: &Problem) -> Option<Text> {
-        let origin = problem.origin?;
-        let source = self.sources.get(origin.source)?;
-        let near = |at: usize| {
-            let bytes = source.text.as_bytes();
-            let at = at.min(bytes.len());
-            let start = bytes[..at].iter().rposition(|&b| b == b'\n').map_or(0, |n| n + 1);
-            let end = bytes[at..].iter().position(|&b| b == b'\n').map_or(bytes.len(), |n| at + n);
-            end - start
-        };
-        let readable = source.text.lines().all(|line| line.len() <= MAX_SHOWN_LINE)
-            || (near(origin.start) <= MAX_SHOWN_LINE
-                && near(origin.end) <= MAX_SHOWN_LINE
-                && source.text.len() < 1 << 16);
-        readable.then(|| Text { name: source.name.clone(), text: source.text.clone() })
     }
 }
 
@@ -226,94 +194,3 @@ impl fmt::Display for SceneErrors {
 }
 
 impl std::error::Error for SceneErrors {}
-
-impl Diagnostic for SceneErrors {
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        Some(Box::new("docs/scene-reference.md lists every field"))
-    }
-}
-
-/// A source text with columns in characters; miette alone counts bytes.
-#[derive(Debug)]
-struct Text {
-    name: String,
-    text: Arc<str>,
-}
-
-impl SourceCode for Text {
-    fn read_span<'a>(
-        &'a self,
-        span: &SourceSpan,
-        lines_before: usize,
-        lines_after: usize,
-    ) -> Result<Box<dyn SpanContents<'a> + 'a>, MietteError> {
-        let found = (*self.text).read_span(span, lines_before, lines_after)?;
-        let start = found.span().offset();
-        let line_start = start.saturating_sub(found.column());
-        let column = self.text.get(line_start..start).map_or(found.column(), |before| before.chars().count());
-        Ok(Box::new(MietteSpanContents::new_named(
-            self.name.clone(),
-            found.data(),
-            *found.span(),
-            found.line(),
-            column,
-            found.line_count(),
-        )))
-    }
-}
-
-/// A problem in the form that miette draws.
-#[derive(Debug)]
-struct Report<'a> {
-    problem: &'a Problem,
-    source: Option<Text>,
-}
-
-impl fmt::Display for Report<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match (&self.source, &self.problem.place) {
-            (None, Some(place)) => {
-                write!(f, "{}:{}:{}: {}", place.file, place.line, place.column, self.problem.message)
-            }
-            _ => f.write_str(&self.problem.message),
-        }
-    }
-}
-
-impl std::error::Error for Report<'_> {}
-
-impl Diagnostic for Report<'_> {
-    fn help<'a>(&'a self) -> Option<Box<dyn fmt::Display + 'a>> {
-        let lines: Vec<String> = [
-            self.problem.allowed.as_ref().map(|allowed| format!("allowed: {allowed}")),
-            self.problem.hint.clone(),
-        ]
-        .into_iter()
-        .flatten()
-        .collect();
-        if lines.is_empty() { None } else { Some(Box::new(lines.join("\n"))) }
-    }
-
-    fn source_code(&self) -> Option<&dyn SourceCode> {
-        self.source.as_ref().map(|source| source as &dyn SourceCode)
-    }
-
-    fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
-        self.source.as_ref()?;
-        let origin = self.problem.origin?;
-        let label = match (&self.problem.found, self.problem.field.as_str()) {
-            (Some(found), "") => Some(format!("found {found}")),
-            (Some(found), field) => Some(format!("{field}: found {found}")),
-            (None, "") => Some("here".to_owned()),
-            (None, field) => Some(field.to_owned()),
-        };
-        let span = |o: Origin| (o.start, o.end.saturating_sub(o.start));
-        let mut labels = vec![LabeledSpan::new_primary_with_span(label, span(origin))];
-        if let Some((also, text)) = &self.problem.also
-            && also.source == origin.source
-        {
-            labels.push(LabeledSpan::new_with_span(Some(text.clone()), span(*also)));
-        }
-        Some(Box::new(labels.into_iter()))
-    }
-}

@@ -100,6 +100,7 @@ fn entries(folder: &Path) -> Result<Vec<PathBuf>, StorageError> {
     match fs::read_dir(folder) {
         Ok(entries) => entries
             .map(|entry| entry.map(|entry| entry.path()))
+            .filter(|path| !path.as_ref().is_ok_and(|path| path.is_dir()))
             .collect::<Result<_, _>>()
             .map_err(StorageError::doing("read", folder)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Vec::new()),

@@ -1,4 +1,4 @@
-//! Cholesky factors of small dense matrices, row-major in flat slices.
+//! Cholesky factors and eigenvectors of small dense matrices, row-major in flat slices.
 
 /// Replaces the lower triangle of the symmetric `matrix` (`n` by `n`) by its Cholesky factor `L`, the strict upper triangle by zero.
 ///
@@ -50,10 +50,61 @@ pub(crate) fn cholesky_solve(factor: &[f64], n: usize, x: &mut [f64]) {
     }
 }
 
+/// Eigenvalues (ascending) and eigenvectors (rows, in the same order) of the symmetric `matrix` (`n` by `n`), by cyclic Jacobi rotations:
+/// every eigenvector of a small matrix to full accuracy. Entries must be finite.
+pub(crate) fn symmetric_eigen(matrix: &[f64], n: usize) -> (Vec<f64>, Vec<Vec<f64>>) {
+    let mut a: Vec<f64> = (0..n * n).map(|at| 0.5 * (matrix[at] + matrix[at % n * n + at / n])).collect();
+    let mut vectors: Vec<Vec<f64>> =
+        (0..n).map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect()).collect();
+    // Quadratic convergence: round-off is reached in fewer than ten sweeps.
+    for _ in 0..60 {
+        let mut rotated = false;
+        for p in 0..n {
+            for q in p + 1..n {
+                let off = a[p * n + q];
+                let (app, aqq) = (a[p * n + p], a[q * n + q]);
+                if off.abs() <= f64::EPSILON * 0.5 * (app.abs() * aqq.abs()).sqrt()
+                    || off.abs() < f64::MIN_POSITIVE
+                {
+                    continue;
+                }
+                rotated = true;
+                let theta = (aqq - app) / (2.0 * off);
+                let t = theta.signum() / (theta.abs() + theta.hypot(1.0));
+                let c = 1.0 / t.hypot(1.0);
+                let s = t * c;
+                for k in 0..n {
+                    let (x, y) = (a[k * n + p], a[k * n + q]);
+                    a[k * n + p] = c * x - s * y;
+                    a[k * n + q] = s * x + c * y;
+                }
+                for k in 0..n {
+                    let (x, y) = (a[p * n + k], a[q * n + k]);
+                    a[p * n + k] = c * x - s * y;
+                    a[q * n + k] = s * x + c * y;
+                }
+                (a[p * n + q], a[q * n + p]) = (0.0, 0.0);
+                let (head, tail) = vectors.split_at_mut(q);
+                for (x, y) in head[p].iter_mut().zip(&mut tail[0]) {
+                    (*x, *y) = (c * *x - s * *y, s * *x + c * *y);
+                }
+            }
+        }
+        if !rotated {
+            break;
+        }
+    }
+    let mut order: Vec<usize> = (0..n).collect();
+    order.sort_by(|&i, &j| a[i * n + i].total_cmp(&a[j * n + j]));
+    let values = order.iter().map(|&i| a[i * n + i]).collect();
+    (values, order.iter().map(|&i| std::mem::take(&mut vectors[i])).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
+    use rand::{RngExt, SeedableRng};
 
     proptest! {
         #[test]
@@ -80,5 +131,29 @@ mod tests {
         assert_eq!(cholesky(&mut [1.0, 2.0, 2.0, 1.0], 2), Err(1));
         assert_eq!(cholesky(&mut [-1.0], 1), Err(0));
         assert_eq!(cholesky(&mut [f64::NAN], 1), Err(0));
+    }
+
+    #[test]
+    fn eigenvectors_of_regular_and_singular_matrices() {
+        let mut random = rand_pcg::Pcg64Mcg::seed_from_u64(5);
+        for n in [1usize, 2, 3, 7, 20] {
+            for rank in [n, n.div_ceil(2)] {
+                let factors: Vec<f64> = (0..n * rank).map(|_| random.random_range(-1.0..1.0)).collect();
+                let dot = |i: usize, j: usize| {
+                    (0..rank).map(|k| factors[i * rank + k] * factors[j * rank + k]).sum::<f64>()
+                };
+                let matrix: Vec<f64> = (0..n * n).map(|at| dot(at / n, at % n)).collect();
+                let (values, vectors) = symmetric_eigen(&matrix, n);
+                assert!(values.windows(2).all(|pair| pair[0] <= pair[1]));
+                for (value, vector) in values.iter().zip(&vectors) {
+                    for i in 0..n {
+                        let image: f64 = (0..n).map(|j| matrix[i * n + j] * vector[j]).sum();
+                        assert!((image - value * vector[i]).abs() < 1e-13 * n as f64);
+                    }
+                    assert!((vector.iter().map(|x| x * x).sum::<f64>() - 1.0).abs() < 1e-13);
+                }
+                assert!(values[..n - rank].iter().all(|value| value.abs() < 1e-13 * n as f64), "{values:?}");
+            }
+        }
     }
 }

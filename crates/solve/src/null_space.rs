@@ -212,12 +212,8 @@ fn small_null_space(gram: &[f64], count: usize, threshold: f64) -> Vec<Vec<f64>>
     if count == 0 {
         return Vec::new();
     }
-    let matrix = faer::Mat::from_fn(count, count, |i, j| 0.5 * (gram[i * count + j] + gram[j * count + i]));
-    let Ok(eigen) = matrix.self_adjoint_eigen(faer::Side::Lower) else { return Vec::new() };
-    (0..count)
-        .filter(|&k| eigen.S()[k] <= threshold)
-        .map(|k| (0..count).map(|i| eigen.U()[(i, k)]).collect())
-        .collect()
+    let (values, vectors) = crate::dense::symmetric_eigen(gram, count);
+    values.iter().zip(vectors).filter(|(value, _)| **value <= threshold).map(|(_, vector)| vector).collect()
 }
 
 /// A preconditioner followed by the projection: what a semidefinite solve iterates with.

@@ -213,10 +213,7 @@ pub fn dense_operator(operator: &dyn LinearOperator) -> Vec<f64> {
 pub fn symmetric_eigenvalues(matrix: &[f64], size: usize) -> Result<Vec<f64>, SolveError> {
     check_size("dense matrix", matrix.len(), size * size)?;
     crate::error::check_finite("dense matrix", matrix)?;
-    let dense = faer::Mat::from_fn(size, size, |i, j| 0.5 * (matrix[i * size + j] + matrix[j * size + i]));
-    dense
-        .self_adjoint_eigenvalues(faer::Side::Lower)
-        .map_err(|_| SolveError::OutOfMemory { what: "eigenvalues".into() })
+    Ok(crate::dense::symmetric_eigen(matrix, size).0)
 }
 
 /// The dense KKT reference: `V` and `z` of `[M, B^T; B, -E] (V, z) = (M V*, c)` by Gaussian elimination with full pivoting, where parts that

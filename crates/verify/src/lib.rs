@@ -5,10 +5,12 @@
 
 mod case;
 pub mod cases;
+mod glob;
 mod plot;
 mod report;
 mod runner;
 
 pub use case::{Case, CaseError, Criterion, Measurement, Measurements, Plot, Scale, Series, Speed};
+pub use glob::{Glob, GlobError};
 pub use report::write_report;
 pub use runner::{Outcome, Record, SelectError, records, run, select};

@@ -1,6 +1,6 @@
 //! Choosing cases by name and running them.
 
-use crate::{Case, Measurements, Speed};
+use crate::{Case, Glob, Measurements, Speed};
 use serde::Serialize;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Instant;
@@ -62,12 +62,8 @@ pub fn select(cases: &[Case], patterns: &[String], all: bool) -> Result<Vec<Case
     let patterns = if patterns.is_empty() { &everything[..] } else { patterns };
     let mut chosen = vec![false; cases.len()];
     for pattern in patterns {
-        let glob = globset::Glob::new(pattern)
-            .map_err(|error| SelectError::Pattern {
-                pattern: pattern.clone(),
-                reason: error.kind().to_string(),
-            })?
-            .compile_matcher();
+        let glob = Glob::new(pattern)
+            .map_err(|error| SelectError::Pattern { pattern: pattern.clone(), reason: error.to_string() })?;
         let matching: Vec<usize> = (0..cases.len()).filter(|&i| glob.is_match(cases[i].name)).collect();
         let runnable = |i: &&usize| all || cases[**i].speed == Speed::Fast || cases[**i].name == pattern;
         if matching.is_empty() {

@@ -122,11 +122,8 @@ fn expand(given: &str) -> Result<Vec<String>, Failure> {
     if path.exists() || !given.contains(['*', '?', '[', '{']) {
         return Ok(vec![given.to_owned()]);
     }
-    let glob = globset::GlobBuilder::new(given)
-        .literal_separator(true)
-        .build()
-        .map_err(|error| Failure::bad_input(format!("`{given}` is not a pattern: {}", error.kind())))?
-        .compile_matcher();
+    let glob = splashdown_verify::Glob::new(given)
+        .map_err(|error| Failure::bad_input(format!("`{given}` is not a pattern: {error}")))?;
     // The part before the first wildcard is a plain path.
     let base: PathBuf = path
         .components()
@@ -136,7 +133,7 @@ fn expand(given: &str) -> Result<Vec<String>, Failure> {
     let files = if base.is_dir() { files_below(&base)? } else { vec![] };
     let scenes: Vec<String> = files
         .iter()
-        .filter(|file| glob.is_match(file.strip_prefix("./").unwrap_or(file)))
+        .filter(|file| glob.is_path_match(&file.strip_prefix("./").unwrap_or(file).to_string_lossy()))
         .map(text)
         .collect();
     if scenes.is_empty() { Err(Failure::bad_input(format!("no file matches `{given}`"))) } else { Ok(scenes) }

@@ -38,13 +38,13 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "overwrite")]
     resume: bool,
     /// Simulate until this time (s), instead of the scene's time.end
-    #[arg(long, value_name = "T")]
+    #[arg(long, value_name = "T", allow_negative_numbers = true)]
     until: Option<f64>,
     /// Change a field of the scene, such as `time.step=1e-3` or `rigid.ball.mass=2`; may be given several times
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
     /// Threads to use; the result does not depend on it [default: all processors]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=512))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = clap::value_parser!(u16).range(1..=512))]
     threads: Option<u16>,
     /// Replace a run that is in the folder
     #[arg(long)]

@@ -18,6 +18,7 @@ pub use fast_marching::{
 };
 
 pub use from_mesh::{Surface, SurfaceDistance};
+pub use integrate::negative_part;
 
 use crate::grid::{Field, Grid, GridError, Index, Interpolation, Location, Reach};
 use crate::mesh::MeshError;

@@ -106,6 +106,24 @@ impl Check<'_> {
     }
 
     fn time(&mut self, time: &Time) {
+        if time.end * time.frame_rate < 1.0 - 1e-9 {
+            let path = [key("time"), key("frame_rate")];
+            let problem = self
+                .at(
+                    &path,
+                    ProblemKind::Conflict,
+                    format!(
+                        "the run ends at {} s, before its first frame at {} s",
+                        time.end,
+                        time.frame_interval()
+                    ),
+                )
+                .found(format!("{}", time.frame_rate))
+                .allowed(format!("at least 1 / end = {} frames a second", 1.0 / time.end))
+                .hint("raise `time.frame_rate`, or raise `time.end`")
+                .also(self.origin(&[key("time"), key("end")]), "the end is here");
+            self.problems.push(problem);
+        }
         let path = [key("time"), key("step")];
         // One part in 1e9 of slack: 0.0333333333 is meant to be a frame at 30 frames a second.
         let interval = time.frame_interval() * (1.0 + 1e-9);
@@ -188,6 +206,16 @@ impl Check<'_> {
                     self.problems.push(problem);
                 }
             }
+        }
+        if body.fracture.is_some() && body.kind != Kind::Dynamic {
+            let problem = self
+                .at(
+                    &path("fracture"),
+                    ProblemKind::Conflict,
+                    format!("`{}` is not dynamic and cannot break", body.name),
+                )
+                .hint("remove `fracture`, or let forces move the body");
+            self.problems.push(problem);
         }
         match &body.rotation {
             Some(Rotation::AxisAngle { axis, .. }) if vanishes(axis) => {

@@ -10,7 +10,12 @@ use crate::source::{Origin, Sources};
 use crate::suggest;
 use crate::tree::{self, Node, Segment, Value, count, path_text, shorten};
 use serde_json::Value as Schema;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// No quantity of a scene is smaller than this, other than zero: squares and products of a few stay far from underflow.
+const SMALLEST_NUMBER: f64 = 1e-30;
+/// No quantity of a scene is larger.
+const LARGEST_NUMBER: f64 = 1e30;
 
 /// Checks `root` against the schema of a scene.
 pub(crate) fn check(root: &mut Node, sources: &Sources, problems: &mut Vec<Problem>) {
@@ -29,13 +34,13 @@ pub(crate) fn check(root: &mut Node, sources: &Sources, problems: &mut Vec<Probl
 struct Variables {
     values: BTreeMap<String, f64>,
     /// Variables that exist but have no value because of a mistake that is already reported.
-    broken: Vec<String>,
+    broken: BTreeSet<String>,
 }
 
 impl Variables {
     /// Evaluates all variables, which may use each other, and writes the numbers back to the tree.
     fn read(root: &mut Node, sources: &Sources, problems: &mut Vec<Problem>) -> Self {
-        let mut this = Self { values: BTreeMap::new(), broken: Vec::new() };
+        let mut this = Self { values: BTreeMap::new(), broken: BTreeSet::new() };
         let Value::Table(top) = &mut root.value else { return this };
         let Some(Value::Table(table)) = top.get_mut("variables").map(|e| &mut e.node.value) else {
             return this;
@@ -66,7 +71,7 @@ impl Variables {
                         problem.hint(did_you_mean(&unknown, names.iter().map(String::as_str), "variables"));
                 }
                 problems.push(problem);
-                this.broken.push(name.clone());
+                this.broken.insert(name.clone());
             }
         }
         for (name, entry) in table.iter_mut() {
@@ -76,7 +81,7 @@ impl Variables {
                 }
                 // The mistake is reported above; a number in its place keeps the type check quiet.
                 None if this.broken.contains(name) => entry.node.value = Value::Float(0.0),
-                None => this.broken.push(name.clone()),
+                None => _ = this.broken.insert(name.clone()),
                 _ => {}
             }
         }
@@ -415,6 +420,16 @@ impl Walk<'_> {
             }
             _ => return self.wrong_type(node, &expected, description),
         };
+        if value != 0.0 && !(SMALLEST_NUMBER..=LARGEST_NUMBER).contains(&value.abs()) {
+            let problem = Problem::new(
+                ProblemKind::OutOfRange,
+                format!("`{}` is beyond what a physical quantity in SI units can be", self.field()),
+            )
+            .at(node.origin)
+            .found(node.shown())
+            .allowed(format!("0, or a size from {SMALLEST_NUMBER:e} to {LARGEST_NUMBER:e}"));
+            return self.report(problem, description);
+        }
         let bound = |key: &str| schema.get(key).and_then(Schema::as_f64);
         let fits = bound("minimum").is_none_or(|least| value >= least)
             && bound("maximum").is_none_or(|most| value <= most)
@@ -437,7 +452,7 @@ impl Walk<'_> {
         let variables = &self.variables;
         let mut broken = false;
         let result = expression::evaluate(text, &mut |name| {
-            broken |= variables.broken.iter().any(|b| b == name);
+            broken |= variables.broken.contains(name);
             Ok(variables.values.get(name).copied())
         });
         match result {

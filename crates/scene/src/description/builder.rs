@@ -1,8 +1,8 @@
 //! Building a scene in Rust with the words of the scene file.
 
 use super::{
-    ChainGeometry, Deformable, Geometry, Kind, Output, Repeat, Rigid, Rotation, Scene, Shape, Solver,
-    SpinValue, Springs, Step, Time,
+    ChainGeometry, Deformable, Fracture, Geometry, Kind, Output, Repeat, Rigid, Rotation, Scene, Shape,
+    Solver, SpinValue, Springs, Step, Time,
 };
 
 impl Scene {
@@ -36,6 +36,7 @@ impl Scene {
             gravity: None,
             time: Time::default(),
             solver: Solver::default(),
+            contact: Default::default(),
             output: Output::default(),
             rigid: Vec::new(),
             deformable: Vec::new(),
@@ -104,6 +105,11 @@ impl Rigid {
             rotation: None,
             velocity: None,
             spin: None,
+            restitution: None,
+            friction: None,
+            rolling_friction: None,
+            spinning_friction: None,
+            fracture: None,
             repeat: None,
         }
     }
@@ -121,6 +127,12 @@ impl Rigid {
     /// Sets how the body moves.
     pub fn kind(mut self, kind: Kind) -> Self {
         self.kind = kind;
+        self
+    }
+
+    /// Lets it break when it is hit hard enough.
+    pub fn fracture(mut self, fracture: Fracture) -> Self {
+        self.fracture = Some(fracture);
         self
     }
 
@@ -157,6 +169,13 @@ impl Rigid {
     /// Sets the angular velocity (rad/s): a number in 2D, an array in 3D.
     pub fn spin(mut self, spin: impl Into<SpinValue>) -> Self {
         self.spin = Some(spin.into());
+        self
+    }
+
+    /// Sets restitution and friction of its surface.
+    pub fn surface(mut self, restitution: f64, friction: f64) -> Self {
+        self.restitution = Some(restitution);
+        self.friction = Some(friction);
         self
     }
 

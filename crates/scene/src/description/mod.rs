@@ -6,12 +6,14 @@
 
 mod body;
 mod builder;
+mod fracture;
 mod settings;
 
 pub use body::{
-    ChainGeometry, Deformable, Geometry, Kind, Repeat, Rigid, Rotation, Shape, SpinValue, Springs,
+    BoxPart, ChainGeometry, Deformable, Geometry, Kind, Repeat, Rigid, Rotation, Shape, SpinValue, Springs,
 };
-pub use settings::{AdaptiveStep, Formulation, Output, Solver, Step, Time};
+pub use fracture::{Fracture, FracturePattern};
+pub use settings::{AdaptiveStep, Contact, ContactMethod, Formulation, Output, Solver, Step, Time};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,6 +53,9 @@ pub struct Scene {
     /// The linear solver behind every implicit effect.
     #[serde(default)]
     pub solver: Solver,
+    /// Collision and contact of rigid bodies.
+    #[serde(default)]
+    pub contact: Contact,
     /// What a run writes to its folder.
     #[serde(default)]
     pub output: Output,

@@ -5,9 +5,9 @@ mod obj;
 mod ply;
 mod vtk;
 
-pub use drawing::Drawing;
+pub use drawing::{Drawing, Object};
 
-use crate::frame::{Frame, FrameError};
+use crate::frame::{FrameError, FrameReader};
 use crate::run_folder::{Layout, RunFolderError, RunInfo};
 use crate::storage::StorageError;
 use serde::Serialize;
@@ -66,6 +66,14 @@ pub enum ExportError {
         /// What there is, in words.
         have: String,
     },
+    /// The folder is one that the run keeps its own data in.
+    #[error("{} belongs to the run ({}); choose another folder with --out", path.display(), folder.display())]
+    OwnFolder {
+        /// As given.
+        path: PathBuf,
+        /// What the run keeps there.
+        folder: PathBuf,
+    },
     /// The folder holds something already.
     #[error("{} is not empty; --overwrite replaces files of the same names there, or choose another folder with --out", path.display())]
     NotEmpty {
@@ -114,6 +122,12 @@ pub fn export_run(
             have,
         });
     }
+    let own = [layout.frames(), layout.checkpoints()];
+    if let (Ok(out), Some(folder)) =
+        (fs::canonicalize(out), own.iter().find(|folder| is_same_folder(folder, out)))
+    {
+        return Err(ExportError::OwnFolder { path: out, folder: folder.clone() });
+    }
     let occupied = fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some());
     if occupied && !overwrite {
         return Err(ExportError::NotEmpty { path: out.to_owned() });
@@ -127,10 +141,11 @@ pub fn export_run(
         files: vec![],
         left_out: vec![],
     };
+    let mut reader = FrameReader::default();
     let mut collection = vtk::Collection::default();
     for (done, (_, path)) in frames.iter().enumerate() {
         progress(done, frames.len());
-        let frame = Frame::read(path).map_err(|error| ExportError::Frame { path: path.clone(), error })?;
+        let frame = reader.read(path).map_err(|error| ExportError::Frame { path: path.clone(), error })?;
         match format {
             Format::Vtk => exported.files.extend(vtk::write_frame(&frame, out, &mut collection)?),
             Format::Ply | Format::Obj => {
@@ -157,6 +172,10 @@ pub fn export_run(
         exported.collection = Some(path);
     }
     Ok(exported)
+}
+
+fn is_same_folder(one: &Path, other: &Path) -> bool {
+    matches!((fs::canonicalize(one), fs::canonicalize(other)), (Ok(one), Ok(other)) if one == other)
 }
 
 /// A name as part of a file name: letters, digits, `-` and `_`.

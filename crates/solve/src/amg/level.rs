@@ -35,13 +35,20 @@ impl Compressed {
         4 * (self.offsets.len() + 2 * self.values.len())
     }
 
-    #[inline]
-    fn row(&self, i: usize) -> impl Iterator<Item = (usize, f32)> + '_ {
-        let range = self.offsets[i] as usize..self.offsets[i + 1] as usize;
-        self.columns[range.clone()]
-            .iter()
-            .zip(&self.values[range])
-            .map(|(&column, &value)| (column as usize, value))
+    /// No rows yet, and room for so many.
+    fn with_capacity(rows: usize, entries: usize) -> Self {
+        let mut offsets = Vec::with_capacity(rows + 1);
+        offsets.push(0);
+        Self { offsets, columns: Vec::with_capacity(entries), values: Vec::with_capacity(entries) }
+    }
+
+    fn push(&mut self, column: u32, value: f32) {
+        self.columns.push(column);
+        self.values.push(value);
+    }
+
+    fn end_row(&mut self) {
+        self.offsets.push(self.values.len() as u32);
     }
 
     #[inline]
@@ -51,7 +58,9 @@ impl Compressed {
 
     #[inline]
     fn product(&self, i: usize, x: &[f32]) -> f32 {
-        self.row(i).map(|(column, value)| value * x[column]).sum()
+        let row = self.range(i);
+        let (columns, values) = (&self.columns[row.clone()], &self.values[row]);
+        columns.iter().zip(values).map(|(&column, value)| value * x[column as usize]).sum()
     }
 
     /// `y = A x`.
@@ -81,15 +90,24 @@ pub(super) fn smallest_diagonal(matrix: &CsrMatrix) -> f64 {
 }
 
 /// One level of the hierarchy.
+///
+/// The matrix is symmetric, so its strict lower triangle within smoother blocks and its diagonal are all that a sweep reads: each entry serves its row (gathered)
+/// and its mirror image (scattered) in the same pass. Only couplings between blocks are stored both ways.
 #[derive(Debug, Clone)]
 pub(super) struct Level {
-    pub matrix: Compressed,
+    /// Strict lower triangle within blocks; columns count from the first row of the block.
+    lower: Compressed,
+    /// Couplings to other blocks, both ways.
+    outside: Compressed,
+    diagonal: Vec<f32>,
     pub prolongation: Compressed,
     pub restriction: Compressed,
     /// Reciprocal of the diagonal enlarged by half the coupling to other blocks; zero where the diagonal is.
     inverse: Vec<f32>,
     /// Rows of a smoother block.
     block: usize,
+    /// Stored entries of the whole matrix.
+    pub entries: usize,
     pub x: Vec<f32>,
     pub b: Vec<f32>,
     pub r: Vec<f32>,
@@ -109,29 +127,38 @@ impl Level {
         // A fixed number of blocks, whatever the number of threads; fewer for small levels.
         let block = rows.div_ceil(16).max(2048);
         let smallest = smallest_diagonal(matrix);
-        let inverse = (0..rows)
-            .into_par_iter()
-            .with_min_len(ROWS)
-            .map(|i| {
-                let own = i / block * block..(i / block + 1) * block;
-                let (columns, values) = matrix.row(i);
-                let (mut diagonal, mut outside) = (0.0, 0.0);
-                for (&column, &value) in columns.iter().zip(values) {
-                    if column as usize == i {
-                        diagonal = value;
-                    } else if !own.contains(&(column as usize)) {
-                        outside += value.abs();
-                    }
+        let mut lower = Compressed::with_capacity(rows, matrix.entries() / 2);
+        let mut outside = Compressed::with_capacity(rows, 0);
+        let (mut diagonal, mut inverse) = (Vec::with_capacity(rows), Vec::with_capacity(rows));
+        for i in 0..rows {
+            let first = i / block * block;
+            let (columns, values) = matrix.row(i);
+            let (mut own, mut coupling) = (0.0, 0.0);
+            for (&column, &value) in columns.iter().zip(values) {
+                let at = column as usize;
+                if at == i {
+                    own = value;
+                } else if !(first..first + block).contains(&at) {
+                    coupling += value.abs();
+                    outside.push(column, value as f32);
+                } else if at < i {
+                    lower.push(column - first as u32, value as f32);
                 }
-                if diagonal > smallest { (1.0 / (diagonal + 0.5 * outside)) as f32 } else { 0.0 }
-            })
-            .collect();
+            }
+            lower.end_row();
+            outside.end_row();
+            diagonal.push(own as f32);
+            inverse.push(if own > smallest { (1.0 / (own + 0.5 * coupling)) as f32 } else { 0.0 });
+        }
         Self {
-            matrix: Compressed::new(matrix),
+            lower,
+            outside,
+            diagonal,
             prolongation: Compressed::default(),
             restriction: Compressed::default(),
             inverse,
             block,
+            entries: matrix.entries(),
             x: vec![0.0; rows],
             b: vec![0.0; rows],
             r: vec![0.0; rows],
@@ -139,81 +166,64 @@ impl Level {
     }
 
     pub fn bytes(&self) -> usize {
-        self.matrix.bytes()
+        self.lower.bytes()
+            + self.outside.bytes()
             + self.prolongation.bytes()
             + self.restriction.bytes()
-            + 4 * (self.inverse.len() + self.x.len() + self.b.len() + self.r.len())
+            + 4 * (self.diagonal.len() + self.inverse.len() + self.x.len() + self.b.len() + self.r.len())
     }
 
-    /// `x = M^-1 b`, `M` the lower triangle within blocks: one forward sweep from zero.
+    /// `x = M^-1 b`, `M` the lower triangle within blocks: one forward sweep from zero. On the way `r = b - A x`: with `M x = b`, only
+    /// `(M - A) x` is left of it, the part above the diagonal (scattered by symmetry) and outside the block.
     pub fn pre_smooth(&mut self) {
-        let Self { matrix, inverse, block, x, b, .. } = self;
-        x.par_chunks_mut(*block).enumerate().for_each(|(number, x)| {
-            let first = number * *block;
+        let Self { lower, outside, diagonal, inverse, block, x, b, r, .. } = self;
+        x.par_chunks_mut(*block).zip(r.par_chunks_mut(*block)).enumerate().for_each(|(number, (x, r))| {
+            let rows = number * *block..number * *block + x.len();
+            let (b, diagonal, inverse) = (&b[rows.clone()], &diagonal[rows.clone()], &inverse[rows.clone()]);
             for i in 0..x.len() {
-                let mut sum = b[first + i];
-                for (column, value) in matrix.row(first + i) {
-                    if column >= first + i {
-                        break;
-                    }
-                    if column >= first {
-                        sum -= value * x[column - first];
-                    }
-                }
-                x[i] = sum * inverse[first + i];
-            }
-        });
-    }
-
-    /// `r = b - A x` after [`Self::pre_smooth`], which solved `M x = b`: only `(M - A) x` is left, the part above the diagonal and outside
-    /// the block.
-    pub fn residual(&mut self) {
-        let Self { matrix, inverse, block, x, b, r, .. } = self;
-        r.par_chunks_mut(ROWS).enumerate().for_each(|(chunk, r)| {
-            for (i, r) in (chunk * ROWS..).zip(r) {
-                let first = i / *block * *block;
-                let row = matrix.range(i);
-                let (columns, values) = (&matrix.columns[row.clone()], &matrix.values[row]);
-                let mut sum = 0.0;
-                let mut next = 0;
-                while next < columns.len() && (columns[next] as usize) < first {
-                    sum -= values[next] * x[columns[next] as usize];
-                    next += 1;
-                }
-                next += columns[next..].iter().take_while(|&&column| (column as usize) < i).count();
-                if next < columns.len() && columns[next] as usize == i {
-                    if inverse[i] > 0.0 {
-                        sum += (1.0 / inverse[i] - values[next]) * x[i];
-                    } else {
-                        sum += b[i];
-                    }
-                    next += 1;
-                }
-                for (&column, &value) in columns[next..].iter().zip(&values[next..]) {
+                let row = lower.range(rows.start + i);
+                let (columns, values) = (&lower.columns[row.clone()], &lower.values[row]);
+                let mut sum = b[i];
+                for (&column, &value) in columns.iter().zip(values) {
                     sum -= value * x[column as usize];
                 }
-                *r = sum;
+                let solved = sum * inverse[i];
+                x[i] = solved;
+                r[i] = sum - diagonal[i] * solved;
+                for (&column, &value) in columns.iter().zip(values) {
+                    r[column as usize] -= value * solved;
+                }
             }
         });
+        if outside.entries() > 0 {
+            for_rows(r, |i, r| *r -= outside.product(i, x));
+        }
     }
 
     /// `x += M^-T (b - A x)`: one backward sweep; rows of other blocks count with their values before it.
     pub fn post_smooth(&mut self) {
-        let Self { matrix, inverse, block, x, b, r, .. } = self;
-        r.copy_from_slice(x);
-        let before = &*r;
-        x.par_chunks_mut(*block).enumerate().for_each(|(number, x)| {
-            let first = number * *block;
-            let len = x.len();
-            for i in (0..len).rev() {
-                let row = matrix.range(first + i);
-                let mut sum = b[first + i];
-                for (&column, &value) in matrix.columns[row.clone()].iter().zip(&matrix.values[row]) {
-                    let column = column as usize;
-                    let local = column.wrapping_sub(first);
-                    sum -= value * if local < len { x[local] } else { before[column] };
+        let Self { lower, outside, diagonal, inverse, block, x, b, r, .. } = self;
+        // `r` collects `A x` from rows that are done and from other blocks.
+        if outside.entries() > 0 {
+            for_rows(r, |i, r| *r = outside.product(i, x));
+        } else {
+            r.fill(0.0);
+        }
+        x.par_chunks_mut(*block).zip(r.par_chunks_mut(*block)).enumerate().for_each(|(number, (x, r))| {
+            let rows = number * *block..number * *block + x.len();
+            let (b, diagonal, inverse) = (&b[rows.clone()], &diagonal[rows.clone()], &inverse[rows.clone()]);
+            for i in (0..x.len()).rev() {
+                let row = lower.range(rows.start + i);
+                let (columns, values) = (&lower.columns[row.clone()], &lower.values[row]);
+                let mut sum = b[i] - r[i] - diagonal[i] * x[i];
+                for (&column, &value) in columns.iter().zip(values) {
+                    sum -= value * x[column as usize];
                 }
-                x[i] += sum * inverse[first + i];
+                let solved = x[i] + sum * inverse[i];
+                x[i] = solved;
+                for (&column, &value) in columns.iter().zip(values) {
+                    r[column as usize] += value * solved;
+                }
             }
         });
     }

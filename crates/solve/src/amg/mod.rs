@@ -108,8 +108,8 @@ impl Amg {
 
     /// Stored entries of all level matrices relative to those of the finest.
     pub fn operator_complexity(&self) -> f64 {
-        let entries: usize = self.levels.iter().map(|level| level.matrix.entries()).sum();
-        self.levels.first().map_or(1.0, |level| entries as f64 / level.matrix.entries().max(1) as f64)
+        let entries: usize = self.levels.iter().map(|level| level.entries).sum();
+        self.levels.first().map_or(1.0, |level| entries as f64 / level.entries.max(1) as f64)
     }
 
     /// Bytes of memory held.
@@ -146,7 +146,6 @@ fn cycle(levels: &mut [Level], coarsest: &mut DenseCholesky) {
     let Some((level, coarser)) = levels.split_first_mut() else { return };
     level.pre_smooth();
     if level.prolongation.rows() > 0 {
-        level.residual();
         match coarser.first_mut() {
             Some(next) => {
                 level.restriction.multiply(&level.r, &mut next.b);

@@ -1,12 +1,15 @@
 //! All verification cases, by part.
 
+mod contact;
+mod deformable;
+mod fluid;
 mod foundation;
 
 use crate::Case;
 
 /// Every case, in the order of `verify --list`.
 pub fn all() -> Vec<Case> {
-    foundation::CASES.to_vec()
+    [foundation::CASES, deformable::CASES, fluid::CASES, contact::CASES].concat()
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 
 mod block_adjoint;
 mod ccd_no_miss;
-mod convergence;
+pub(super) mod convergence;
 mod coupled_spd;
 mod coupled_threads;
 mod damped_spring;
@@ -11,6 +11,7 @@ mod fast_marching_order;
 mod free_flight;
 mod iso_surface;
 mod krylov;
+mod large_mesh;
 mod multigrid_flat;
 mod poisson_order;
 mod ray_no_leak;
@@ -40,6 +41,7 @@ pub(super) const CASES: &[Case] = &[
     ccd_no_miss::CASE,
     ray_no_leak::CASE,
     winding_number::CASE,
+    large_mesh::CASE,
     resume::CASE,
     threads::CASE,
     poisson_order::CASE,

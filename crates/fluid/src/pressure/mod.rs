@@ -1,0 +1,406 @@
+//! Pressure: the projection to incompressible velocities, for one fluid or many, with a free surface, solids and outlets (spec/fluid-base.md 3.8).
+//!
+//! The unknown is the impulse `dt p` of each fluid cell. [`Projection`] solves the fluid alone, by multigrid-preconditioned conjugate gradients
+//! (geometric; algebraic on periodic grids, whose seam the geometric one does not know). [`PressureRows`] gives the same problem as a block of rows of the coupled system.
+
+mod algebraic;
+mod operator;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+pub use operator::{FaceDensity, LEAST_THETA, PressureProblem};
+pub(crate) use operator::{dense, fill_dense, sparse};
+pub use rows::PressureRows;
+
+use crate::cells::CellKind;
+use crate::error::FluidError;
+use algebraic::AlgebraicSolver;
+use serde::{Deserialize, Serialize};
+use splashdown_geometry::grid::{FaceFields, Field, Index};
+use splashdown_math::{Dim, Space};
+use splashdown_solve::multigrid::{
+    Coupling, MultigridOptions, PoissonOptions, PoissonProblem, PoissonSolver, Regions,
+};
+
+/// When the pressure is good enough: both must hold.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct PressureTolerance {
+    /// Largest `|div u| dt` left in any cell.
+    pub divergence: f64,
+    /// Residual relative to the right-hand side (2-norm).
+    pub relative: f64,
+    /// Most iterations.
+    pub max_iterations: usize,
+}
+
+impl Default for PressureTolerance {
+    fn default() -> Self {
+        Self { divergence: 1e-8, relative: 1e-4, max_iterations: 300 }
+    }
+}
+
+/// How a projection went.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct PressureReport {
+    /// Unknown pressures.
+    pub unknowns: usize,
+    /// Iterations of conjugate gradients.
+    pub iterations: usize,
+    /// Residual relative to the right-hand side.
+    pub relative_residual: f64,
+    /// Largest `|div u| dt` left.
+    pub divergence: f64,
+    /// Largest change (m/s) that had to be made to the velocity of closed faces, because the fluid of a closed region cannot change its volume.
+    pub wall_correction: f64,
+    /// Regions without a known pressure.
+    pub closed_regions: usize,
+    /// Largest error of the flux (m^3/s) into a closed region, before the correction.
+    pub net_flux: f64,
+}
+
+/// Projects velocities; keeps its memory and, while the geometry stays the same, the multigrid hierarchy.
+#[derive(Default)]
+pub struct Projection<const D: usize> {
+    cache: Option<Cached<D>>,
+    rhs: Vec<f64>,
+    impulse: Vec<f64>,
+}
+
+struct Cached<const D: usize> {
+    problem: PoissonProblem<D>,
+    /// Conductances of the faces between the last and the first cells of periodic axes.
+    seams: Vec<Vec<f64>>,
+    regions: Option<Regions>,
+    solver: Solver,
+}
+
+enum Solver {
+    Geometric(Box<PoissonSolver>),
+    Algebraic(Box<AlgebraicSolver>),
+}
+
+impl<const D: usize> Projection<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Makes `velocity` incompressible: closed faces get the velocity of what closes them, the others that of the pressure over `dt` seconds. `pressure` (Pa, cells)
+    /// is the first guess and receives the result; it is zero outside the fluid.
+    pub fn project(
+        &mut self,
+        problem: &PressureProblem<D>,
+        velocity: &mut FaceFields<D>,
+        pressure: &mut Field<D>,
+        dt: f64,
+        tolerance: &PressureTolerance,
+    ) -> Result<PressureReport, FluidError> {
+        let grid = *problem.domain.grid();
+        let counts = grid.cells();
+        problem.walls.impose(velocity);
+        problem.apply_known(velocity, dt);
+        self.prepare(problem)?;
+        let Some(cached) = self.cache.as_mut() else { return Ok(PressureReport::default()) };
+
+        self.rhs.resize(grid.cell_count(), 0.0);
+        self.impulse.resize(grid.cell_count(), 0.0);
+        let mut report = PressureReport::default();
+        if let Some(regions) = &cached.regions {
+            report.closed_regions = regions.grounded.iter().filter(|grounded| !**grounded).count();
+            (report.net_flux, report.wall_correction) = close_regions(problem, regions, velocity);
+        }
+        fill_dense(counts, &mut self.rhs, |cell| match problem.cells.at(cell) {
+            CellKind::Fluid => -problem.divergence(velocity, cell),
+            _ => 0.0,
+        });
+        fill_dense(counts, &mut self.impulse, |cell| match problem.cells.at(cell) {
+            CellKind::Fluid => dt * pressure.at(cell),
+            _ => 0.0,
+        });
+        report.unknowns = cached.problem.unknowns();
+        let norm = splashdown_solve::vector::norm(&self.rhs);
+        if !norm.is_finite() {
+            return Err(FluidError::Diverged { what: "the divergence of the fluid".into(), value: norm });
+        }
+        if norm > 0.0 {
+            // A residual spread evenly over the unknowns is this large when every cell is at the limit.
+            let even = tolerance.divergence * grid.cell_volume() / dt * (report.unknowns as f64).sqrt();
+            let mut goal = (0.25 * even / norm).min(tolerance.relative);
+            for attempt in 0.. {
+                let (iterations, residual) = match &mut cached.solver {
+                    Solver::Geometric(solver) => {
+                        let options = PoissonOptions {
+                            relative_tolerance: goal,
+                            max_iterations: tolerance.max_iterations.saturating_sub(report.iterations).max(1),
+                        };
+                        let solved = solver.solve(&self.rhs, &mut self.impulse, &options);
+                        (solved.iterations, solved.relative_residual)
+                    }
+                    Solver::Algebraic(solver) => {
+                        solver.solve(&self.rhs, &mut self.impulse, goal, tolerance.max_iterations)?
+                    }
+                };
+                report.iterations += iterations;
+                report.relative_residual = residual;
+                let worst =
+                    cached.worst_residual(problem, &self.rhs, &self.impulse) * dt / grid.cell_volume();
+                report.divergence = worst;
+                if worst <= tolerance.divergence && residual <= tolerance.relative {
+                    break;
+                }
+                // What rounding leaves is as good as it gets.
+                let rounding = 1e-12 * norm * dt / grid.cell_volume();
+                if attempt == 4 || iterations == 0 || report.iterations >= tolerance.max_iterations {
+                    if worst <= tolerance.divergence.max(rounding) {
+                        break;
+                    }
+                    return Err(FluidError::NotConverged {
+                        what: "pressure",
+                        iterations: report.iterations,
+                        residual,
+                    });
+                }
+                goal = (0.5 * goal * tolerance.divergence / worst).min(0.1 * goal);
+            }
+        } else {
+            self.impulse.fill(0.0);
+        }
+        problem.apply_gradient(&self.impulse, velocity);
+        let impulse = &self.impulse;
+        pressure.update(|cell, _| impulse[dense(counts, cell)] / dt);
+        Ok(report)
+    }
+
+    /// Builds the system, or keeps the one that is there if it is the same.
+    fn prepare(&mut self, problem: &PressureProblem<D>) -> Result<(), FluidError> {
+        let (system, seams) = assemble(problem)?;
+        if self.cache.as_ref().is_some_and(|cached| cached.problem == system && cached.seams == seams) {
+            return Ok(());
+        }
+        self.cache = None;
+        if system.unknowns() == 0 {
+            return Ok(());
+        }
+        let any_seam = seams.iter().flatten().any(|&weight| weight > 0.0);
+        let (solver, regions) = if any_seam {
+            let solver = AlgebraicSolver::new(&system, &seams)?;
+            let regions = solver.regions().clone();
+            (Solver::Algebraic(Box::new(solver)), regions)
+        } else {
+            let solver = PoissonSolver::new(&system, &MultigridOptions::default());
+            (Solver::Geometric(Box::new(solver)), system.regions())
+        };
+        let regions = Some(regions).filter(Regions::any_floating);
+        self.cache = Some(Cached { problem: system, seams, regions, solver });
+        Ok(())
+    }
+
+    /// Bytes of memory held.
+    pub fn bytes(&self) -> usize {
+        let solver = match self.cache.as_ref().map(|cached| &cached.solver) {
+            Some(Solver::Geometric(solver)) => solver.bytes(),
+            Some(Solver::Algebraic(solver)) => solver.bytes(),
+            None => 0,
+        };
+        let problem = self.cache.as_ref().map_or(0, |cached| {
+            let faces = match cached.problem.coupling() {
+                Coupling::Uniform(_) => 0,
+                Coupling::Faces(faces) => faces.iter().map(|f| 8 * f.len()).sum(),
+            };
+            9 * cached.problem.cells() + faces
+        });
+        solver + problem + 8 * (self.rhs.len() + self.impulse.len())
+    }
+}
+
+impl<const D: usize> Cached<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Largest residual (m^3/s) of the rows that have a neighbour or a known pressure.
+    fn worst_residual(&self, problem: &PressureProblem<D>, rhs: &[f64], impulse: &[f64]) -> f64 {
+        let counts = problem.domain.grid().cells();
+        let residual = |cell: Index<D>, kind: CellKind| {
+            if kind != CellKind::Fluid || problem.is_shut(cell) {
+                return 0.0;
+            }
+            let place = dense(counts, cell);
+            let own = impulse[place];
+            let mut sum = self.problem.dirichlet()[place] * own - rhs[place];
+            let mut add = |other: usize, weight: f64| sum += weight * (own - impulse[other]);
+            self.problem.for_each_neighbor(place, &mut add);
+            for_each_seam(&self.seams, counts, cell, &mut add);
+            sum.abs()
+        };
+        problem.cells.reduce(0.0, residual, f64::max)
+    }
+}
+
+/// Calls `visit(neighbour, weight)` for the neighbours of `cell` across periodic sides.
+#[inline]
+fn for_each_seam<const D: usize>(
+    seams: &[Vec<f64>],
+    counts: [usize; D],
+    cell: Index<D>,
+    mut visit: impl FnMut(usize, f64),
+) {
+    for (axis, seam) in seams.iter().enumerate().filter(|(_, seam)| !seam.is_empty()) {
+        let last = counts[axis] as isize - 1;
+        for (edge, other) in [(0, last), (last, 0)] {
+            if cell[axis] == edge {
+                let mut neighbour = cell;
+                neighbour[axis] = other;
+                let weight = seam[seam_place(counts, axis, cell)];
+                // A single cell around a periodic axis is its own neighbour: no difference, no flux.
+                if weight > 0.0 && other != edge {
+                    visit(dense(counts, neighbour), weight);
+                }
+            }
+        }
+    }
+}
+
+/// Place of a cell in the array of a seam: all axes but `axis`.
+fn seam_place<const D: usize>(counts: [usize; D], axis: usize, cell: Index<D>) -> usize {
+    let (mut place, mut stride) = (0, 1);
+    for a in (0..D).filter(|&a| a != axis) {
+        place += cell[a] as usize * stride;
+        stride *= counts[a];
+    }
+    place
+}
+
+/// The Poisson problem within the grid, and the conductances across periodic sides (empty for other axes).
+fn assemble<const D: usize>(
+    problem: &PressureProblem<D>,
+) -> Result<(PoissonProblem<D>, Vec<Vec<f64>>), FluidError>
+where
+    Dim<D>: Space<D>,
+{
+    let grid = problem.domain.grid();
+    let (counts, periodic) = (grid.cells(), problem.domain.periodic());
+    let total = grid.cell_count();
+    let mut active = vec![false; total];
+    fill_dense(counts, &mut active, |cell| problem.cells.at(cell) == CellKind::Fluid);
+    let mut dirichlet = vec![0.0; total];
+    fill_dense(counts, &mut dirichlet, |cell| {
+        if problem.cells.at(cell) != CellKind::Fluid {
+            return 0.0;
+        }
+        let mut sum = 0.0;
+        for axis in 0..D {
+            for step in [-1, 1] {
+                let (mut neighbour, mut face) = (cell, cell);
+                neighbour[axis] += step;
+                face[axis] += (step + 1) / 2;
+                if problem.cells.at(neighbour) == CellKind::Air {
+                    sum += problem.conductance(axis, face);
+                }
+            }
+        }
+        sum
+    });
+    // Faces are stored only if something other than whole solid cells shapes the flow.
+    let uniform = match problem.density {
+        FaceDensity::Uniform(density) if !problem.walls.has_special_faces() => {
+            Some(std::array::from_fn(|a| grid.face_area(a) / (density * grid.spacing()[a])))
+        }
+        _ => None,
+    };
+    let coupling = match uniform {
+        Some(weights) => Coupling::Uniform(weights),
+        None => Coupling::Faces(std::array::from_fn(|axis| {
+            let mut weights = vec![0.0; total];
+            fill_dense(counts, &mut weights, |cell| {
+                let mut face = cell;
+                face[axis] += 1;
+                let inside = (face[axis] as usize) < counts[axis];
+                let fluid = |c: Index<D>| problem.cells.at(c) == CellKind::Fluid;
+                if inside && fluid(cell) && fluid(face) { problem.conductance(axis, face) } else { 0.0 }
+            });
+            weights
+        })),
+    };
+    let seams = (0..D)
+        .map(|axis| {
+            if !periodic[axis] {
+                return Vec::new();
+            }
+            let mut seam = vec![0.0; total / counts[axis]];
+            let mut high = counts.map(|n| n as isize);
+            high[axis] = 1;
+            for cell in crate::walls::indices([0; D], high) {
+                let mut below = cell;
+                below[axis] = -1;
+                if problem.cells.at(cell) == CellKind::Fluid && problem.cells.at(below) == CellKind::Fluid {
+                    seam[seam_place(counts, axis, cell)] = problem.conductance(axis, cell);
+                }
+            }
+            seam
+        })
+        .collect();
+    let system = PoissonProblem::new(counts, active, coupling, dirichlet)
+        .map_err(|error| FluidError::Mismatch(format!("pressure: {error}")))?;
+    Ok((system, seams))
+}
+
+/// Spreads the net flux out of each region without known pressure evenly over its closed faces (spec/fluid-base.md 3.8). Returns the largest net
+/// flux (m^3/s) and the largest change of a velocity (m/s).
+fn close_regions<const D: usize>(
+    problem: &PressureProblem<D>,
+    regions: &Regions,
+    velocity: &mut FaceFields<D>,
+) -> (f64, f64)
+where
+    Dim<D>: Space<D>,
+{
+    let grid = problem.domain.grid();
+    let counts = grid.cells();
+    let count = regions.grounded.len();
+    let mut net = vec![0.0; count];
+    let mut area = vec![0.0; count];
+    let label_of = |place: usize| {
+        let label = regions.labels[place];
+        (label != Regions::NONE && !regions.grounded[label as usize]).then_some(label as usize)
+    };
+    // A face counts when the region is on one side only: what moves within the region changes nothing.
+    let borders = |cell: Index<D>, axis: usize, upper: isize| {
+        let (mut face, mut beyond) = (cell, cell);
+        face[axis] += upper;
+        beyond[axis] += 2 * upper - 1;
+        let own = regions.labels[dense(counts, cell)];
+        let fluid = problem.cells.at(beyond) == CellKind::Fluid;
+        let same = fluid && regions.labels[dense(counts, beyond)] == own;
+        (problem.walls.is_closed(axis, face) && !same).then_some(face)
+    };
+    let closed_cells: Vec<(usize, Index<D>)> = (0..regions.labels.len())
+        .filter_map(|place| label_of(place).map(|label| (label, sparse(counts, place))))
+        .collect();
+    for &(label, cell) in &closed_cells {
+        net[label] += problem.divergence(velocity, cell);
+        for axis in 0..D {
+            for upper in [0, 1] {
+                if borders(cell, axis, upper).is_some() {
+                    area[label] += grid.face_area(axis);
+                }
+            }
+        }
+    }
+    let change: Vec<f64> =
+        net.iter().zip(&area).map(|(net, area)| if *area > 0.0 { net / area } else { 0.0 }).collect();
+    if change.iter().any(|c| c.abs() > 0.0) {
+        for &(label, cell) in &closed_cells {
+            for axis in 0..D {
+                for upper in [0, 1] {
+                    if let Some(face) = borders(cell, axis, upper) {
+                        let outward = if upper == 1 { 1.0 } else { -1.0 };
+                        let u = velocity.component(axis).at(face);
+                        velocity.component_mut(axis).set(face, u - outward * change[label]);
+                    }
+                }
+            }
+        }
+    }
+    let largest = |values: &[f64]| values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    (largest(&net), largest(&change))
+}
