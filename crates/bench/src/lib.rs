@@ -11,6 +11,7 @@ mod frames;
 mod machine;
 mod pressure;
 mod report;
+mod rigid;
 mod svd;
 
 pub use machine::{CpuClock, Machine, ThreadScaling, peak_memory};
@@ -96,7 +97,7 @@ pub struct Benchmark {
 
 /// All benchmarks.
 pub fn all() -> &'static [Benchmark] {
-    &[pressure::BENCHMARK, svd::BENCHMARK, frames::BENCHMARK, fracture::BENCHMARK]
+    &[pressure::BENCHMARK, svd::BENCHMARK, frames::BENCHMARK, rigid::BENCHMARK, fracture::BENCHMARK]
 }
 
 /// Runs the named benchmarks, or all when `names` is empty.

@@ -41,10 +41,10 @@ where
     pub particles: ParticleState<D>,
     /// Start values of the next solves.
     pub multipliers: Multipliers,
-    /// Bodies that are not in the scene: fragments of bodies that broke.
-    pub newcomers: Newcomers<D>,
     /// Contact impulses of the last step, from which the next one starts.
     pub contact: ContactMemory<D>,
+    /// Bodies that are not in the scene: fragments of bodies that broke.
+    pub newcomers: Newcomers<D>,
 }
 
 impl<const D: usize> State<D>
@@ -59,8 +59,8 @@ where
             bodies: Vec::new(),
             particles: ParticleState { position: Vec::new(), velocity: Vec::new() },
             multipliers: Multipliers::default(),
-            newcomers: Newcomers::default(),
             contact: ContactMemory::default(),
+            newcomers: Newcomers::default(),
         }
     }
 }

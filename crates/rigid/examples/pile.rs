@@ -14,7 +14,7 @@ fn main() {
     let [nx, ny, nz] = [number(0, 10), number(1, 10), number(2, 10)];
     let spheres = words.get(3).is_some_and(|w| w == "sphere");
     let rate = number(4, 60) as f64;
-    let iterations = number(5, 60);
+    let iterations = number(5, 20);
     let seconds = 5.0;
     let geometry = if spheres { Geometry::sphere(0.1) } else { Geometry::cuboid(Vector::<3>::repeat(0.1)) };
     let Ok(geometry) = geometry.map(Arc::new) else { return };

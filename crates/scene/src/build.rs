@@ -1,12 +1,15 @@
 //! The world that a scene describes.
 
 use crate::breakable::breakable;
-use crate::description::{Deformable, Formulation, Geometry, Kind, Rigid, Rotation, Scene, Shape, SpinValue};
+use crate::description::{
+    ContactMethod, Deformable, Formulation, Geometry, Kind, Rigid, Rotation, Scene, Shape, SpinValue,
+};
 use crate::limits::{MAX_MEMORY_BYTES, Size, bytes_text};
 use splashdown_couple::{ModelError, World};
 use splashdown_deformable::{Particles, Spring};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
-use splashdown_rigid::{Body, BodyError};
+use splashdown_rigid::{Body, BodyError, GeometryError, Material};
+use std::sync::Arc;
 
 /// A world in the scene's dimension.
 #[derive(Debug, Clone)]
@@ -44,6 +47,14 @@ pub enum BuildError {
     TooLarge {
         /// Estimated memory.
         bytes: u128,
+    },
+    /// A shape that encloses nothing.
+    #[error("shape of `{name}`: {source}")]
+    Geometry {
+        /// Name of the body.
+        name: String,
+        /// What is wrong with it.
+        source: GeometryError,
     },
     /// Mass properties that no rigid body can have.
     #[error(transparent)]
@@ -130,8 +141,21 @@ where
         Formulation::Spd => splashdown_couple::Formulation::Spd,
         Formulation::Kkt => splashdown_couple::Formulation::Kkt,
     };
+    options.contact.enabled = scene.contact.enabled;
+    options.contact.iterations = scene.contact.iterations as usize;
+    if scene.contact.method == ContactMethod::Propagation {
+        options.contact.method = splashdown_rigid::ContactMethod::Propagation;
+        options.contact.push_out = splashdown_rigid::PushOut::Central;
+    }
+    // Copies of one entry follow each other and share its geometry.
+    let mut made: Option<(*const Rigid, Arc<splashdown_rigid::Geometry<D>>)> = None;
     for copy in scene.rigid_copies() {
-        add_rigid(&mut world, &copy)?;
+        let geometry = match &made {
+            Some((of, geometry)) if std::ptr::eq(*of, copy.rigid) => geometry.clone(),
+            _ => Arc::new(solid::<D>(&copy.rigid.name, &copy.rigid.shape)?),
+        };
+        add_rigid(&mut world, &copy, geometry.clone())?;
+        made = Some((std::ptr::from_ref(copy.rigid), geometry));
     }
     for body in &scene.deformable {
         add_deformable(&mut world, body)?;
@@ -139,12 +163,16 @@ where
     Ok(world)
 }
 
-fn add_rigid<const D: usize>(world: &mut World<D>, copy: &RigidCopy<'_>) -> Result<(), BuildError>
+fn add_rigid<const D: usize>(
+    world: &mut World<D>,
+    copy: &RigidCopy<'_>,
+    geometry: Arc<splashdown_rigid::Geometry<D>>,
+) -> Result<(), BuildError>
 where
     Dim<D>: Space<D>,
 {
     let RigidCopy { name, rigid, offset } = copy;
-    let (volume, unit_moments) = shape_properties::<D>(name, &rigid.shape)?;
+    let volume = geometry.properties().map_or(0.0, |properties| properties.volume);
     let mass = match (rigid.mass, rigid.density) {
         (Some(mass), _) => mass,
         (None, Some(density)) => density * volume,
@@ -157,14 +185,33 @@ where
         Kind::Static => splashdown_rigid::Kind::Static,
         Kind::Kinematic => splashdown_rigid::Kind::Kinematic,
     };
-    let moments: Vec<f64> = unit_moments.iter().map(|moment| mass * moment).collect();
-    let mut body = Body::new(name.clone(), kind, mass, &moments)?;
+    let default = Material::default();
+    let placement = *geometry.placement();
+    let mut body = Body::with_geometry(name.clone(), kind, mass, geometry)?.material(Material {
+        restitution: rigid.restitution.unwrap_or(default.restitution),
+        friction: rigid.friction.unwrap_or(default.friction),
+        rolling: rigid.rolling_friction.unwrap_or(0.0),
+        spinning: rigid.spinning_friction.unwrap_or(0.0),
+    });
     body.breakable = rigid.fracture.as_ref().map(breakable);
     let mut position = vector::<D>(name, "position", rigid.position.as_deref())?;
     for (component, offset) in position.iter_mut().zip(offset) {
         *component += offset;
     }
-    let frame = Frame { position, rotation: rotation::<D>(name, rigid.rotation.as_ref())? };
+    let rotation = match &rigid.shape {
+        // The plane's own direction comes first.
+        Shape::Plane { normal: Some(normal), .. } => {
+            let up = Vector::from_fn(|a, _| if a == 1 { 1.0 } else { 0.0 });
+            let normal = vector::<D>(name, "shape.plane.normal", Some(normal))?;
+            let own = Dim::rotation_between(&up, &normal);
+            Dim::compose(&rotation::<D>(name, rigid.rotation.as_ref())?, &own)
+        }
+        _ => rotation::<D>(name, rigid.rotation.as_ref())?,
+    };
+    // Object coordinates begin at the centre of mass and lie along principal axes.
+    let described = Frame { position, rotation };
+    let frame =
+        if placement == Frame::identity() { described } else { described.compose(&placement.inverse()) };
     let twist = Twist {
         linear: vector::<D>(name, "velocity", rigid.velocity.as_deref())?,
         angular: spin::<D>(name, rigid.spin.as_ref())?,
@@ -173,20 +220,53 @@ where
     Ok(())
 }
 
-/// Volume (m^D) of a shape and its principal moments for mass 1 (m^2).
-fn shape_properties<const D: usize>(name: &str, shape: &Shape) -> Result<(f64, Vec<f64>), BuildError>
+/// Cells of the level set of shapes that have no exact contact.
+const SHAPE_CELLS: usize = 48;
+
+/// The geometry of a shape.
+fn solid<const D: usize>(name: &str, shape: &Shape) -> Result<splashdown_rigid::Geometry<D>, BuildError>
 where
     Dim<D>: Space<D>,
 {
+    use splashdown_geometry::shapes::Shape as Formula;
+    use splashdown_rigid::Geometry;
+    let refused = |source: GeometryError| BuildError::Geometry { name: name.into(), source };
+    let sampled = |formula: Result<Formula<D>, _>| {
+        formula
+            .map_err(GeometryError::from)
+            .and_then(|formula| Geometry::shape(formula, SHAPE_CELLS))
+            .map_err(refused)
+    };
     match shape {
-        Shape::Sphere { radius } => {
-            let moment = <Dim<D> as Space<D>>::BALL_INERTIA * radius * radius;
-            let volume = <Dim<D> as Space<D>>::BALL_VOLUME * radius.powi(D as i32);
-            Ok((volume, vec![moment; <Dim<D> as Space<D>>::SPIN]))
-        }
+        Shape::Sphere { radius } => Geometry::sphere(*radius).map_err(refused),
         Shape::Box { size } => {
             let edges = vector::<D>(name, "shape.box.size", Some(size))?;
-            Ok((edges.product(), Dim::<D>::box_inertia(&edges)))
+            Geometry::cuboid(edges * 0.5).map_err(refused)
+        }
+        Shape::Capsule { radius, length } => Geometry::capsule(*radius, 0.5 * length).map_err(refused),
+        Shape::Cylinder { radius, length } => sampled(Formula::cylinder(*radius, 0.5 * length)),
+        Shape::Torus { ring, tube } => sampled(Formula::torus(*ring, *tube)),
+        Shape::Hull { points } => {
+            let points: Result<Vec<_>, _> =
+                points.iter().map(|p| vector::<D>(name, "shape.hull.points", Some(p))).collect();
+            Geometry::hull(&points?).map_err(refused)
+        }
+        Shape::Boxes { parts } => {
+            let mut all: Option<Formula<D>> = None;
+            for part in parts {
+                let half = vector::<D>(name, "shape.boxes.size", Some(&part.size))? * 0.5;
+                let position = vector::<D>(name, "shape.boxes.position", Some(&part.position))?;
+                let part = Formula::cuboid(half).and_then(|cuboid| cuboid.translated(position));
+                let part = part.map_err(|error| refused(error.into()))?;
+                all = Some(match all {
+                    Some(all) => all.union(part),
+                    None => part,
+                });
+            }
+            sampled(all.ok_or(splashdown_geometry::shapes::ShapeError::NoShapes))
+        }
+        Shape::Plane { .. } => {
+            Geometry::half_space(Vector::from_fn(|a, _| if a == 1 { 1.0 } else { 0.0 })).map_err(refused)
         }
     }
 }

@@ -16,13 +16,20 @@ pub struct ShippedScene {
 }
 
 /// Name and text of every file in `scenes/`; a test compares this list with the folder.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 13] = [
     ("quickstart", include_str!("../../../scenes/quickstart.toml")),
     ("quickstart-2d", include_str!("../../../scenes/quickstart-2d.toml")),
     ("tumbling-box", include_str!("../../../scenes/tumbling-box.toml")),
     ("hanging-chain", include_str!("../../../scenes/hanging-chain.toml")),
     ("plucked-string", include_str!("../../../scenes/plucked-string.toml")),
     ("fountain", include_str!("../../../scenes/fountain.toml")),
+    ("t-handle", include_str!("../../../scenes/t-handle.toml")),
+    ("incline", include_str!("../../../scenes/incline.toml")),
+    ("box-stack", include_str!("../../../scenes/box-stack.toml")),
+    ("newtons-cradle", include_str!("../../../scenes/newtons-cradle.toml")),
+    ("mixed-heap", include_str!("../../../scenes/mixed-heap.toml")),
+    ("pile-1000", include_str!("../../../scenes/pile-1000.toml")),
+    ("pile-10000", include_str!("../../../scenes/pile-10000.toml")),
 ];
 
 /// All shipped scenes.

@@ -7,6 +7,7 @@ use crate::looks::Looks;
 use crate::run::{Advance, Breakdown, Plan, Simulation, fingerprint};
 use splashdown_couple::{Clock, ClockError, Diagnostics, State, World};
 use splashdown_math::{Coordinates, Dim, Space};
+use std::sync::Arc;
 
 /// Name of the part that holds all rigid bodies; no body can have it, since names have no spaces.
 pub const RIGID_BODIES: &str = "rigid bodies";
@@ -127,10 +128,12 @@ where
         // Copies of one entry follow each other and share its shape.
         let mut shapes: Vec<frame::Shape> = Vec::new();
         let mut shape_of = Vec::new();
-        for copy in scene.rigid_copies() {
-            let shape = picture_of(&copy.rigid.shape);
-            if shapes.last() != Some(&shape) {
-                shapes.push(shape);
+        let mut last: Option<*const crate::Rigid> = None;
+        for (index, copy) in scene.rigid_copies().enumerate() {
+            if last != Some(std::ptr::from_ref(copy.rigid)) {
+                last = Some(std::ptr::from_ref(copy.rigid));
+                let geometry = world.model().bodies.get(index).and_then(|body| body.geometry.as_deref());
+                shapes.push(picture_of(&copy.rigid.shape, geometry));
             }
             shape_of.push(shapes.len() as u32 - 1);
         }
@@ -138,10 +141,37 @@ where
     }
 }
 
-fn picture_of(shape: &Shape) -> frame::Shape {
+/// What a body looks like in object coordinates.
+fn picture_of<const D: usize>(shape: &Shape, geometry: Option<&splashdown_rigid::Geometry<D>>) -> frame::Shape
+where
+    Dim<D>: Space<D>,
+{
     match shape {
         Shape::Sphere { radius } => frame::Shape::Ball { radius: *radius },
         Shape::Box { size } => frame::Shape::Box { edges: size.clone() },
+        Shape::Plane { drawn, .. } => {
+            // A square in the plane, seen from outside; a line in 2D.
+            let half = 0.5 * drawn.unwrap_or(10.0);
+            let (points, elements) = if D == 2 {
+                (vec![half, 0.0, -half, 0.0], vec![0, 1])
+            } else {
+                let corners = [[-half, -half], [-half, half], [half, half], [half, -half]];
+                (corners.iter().flat_map(|[x, z]| [*x, 0.0, *z]).collect(), vec![0, 1, 2, 0, 2, 3])
+            };
+            frame::Shape::Surface(Arc::new(frame::SurfaceShape::new(points, elements)))
+        }
+        Shape::Capsule { .. }
+        | Shape::Cylinder { .. }
+        | Shape::Torus { .. }
+        | Shape::Hull { .. }
+        | Shape::Boxes { .. } => {
+            let mesh = geometry.and_then(|geometry| geometry.surface());
+            let (points, elements) = mesh.map_or_else(Default::default, |mesh| (mesh.points, mesh.elements));
+            frame::Shape::Surface(Arc::new(frame::SurfaceShape::new(
+                points.iter().flat_map(|point| point.iter().copied()).collect(),
+                elements.into_iter().flatten().collect(),
+            )))
+        }
     }
 }
 

@@ -19,7 +19,8 @@ where
     pub angular: [Spin<D>; 2],
     /// `I^-1 angular`.
     response: [Spin<D>; 2],
-    /// Change of `u` for an impulse of one.
+    /// Change of `u` for an impulse of one: by A, by B, and together.
+    factors: [f64; 2],
     factor: f64,
     /// Speed of approach that is allowed (m/s): what closes the gap within the step.
     pub bias: f64,
@@ -61,6 +62,9 @@ where
     pub rows: Vec<Row<D>>,
     /// Pair of the world that each manifold belongs to.
     pub pairs: Vec<u32>,
+    /// Level of each body in the contact graph, and manifolds by the higher level of their two bodies.
+    pub levels: Vec<u32>,
+    pub order: Vec<(u32, u32)>,
 }
 
 /// When the iteration stops.
@@ -98,14 +102,13 @@ where
 
     fn new(linear: Vector<D>, angular: [Spin<D>; 2], inverse: [&InverseInertia<D>; 2]) -> Self {
         let response = [0, 1].map(|k| Dim::apply_inertia(&inverse[k].inertia, &angular[k]));
-        let factor = linear.norm_squared() * (inverse[0].mass + inverse[1].mass)
-            + angular[0].dot(&response[0])
-            + angular[1].dot(&response[1]);
+        let factors = [0, 1].map(|k| linear.norm_squared() * inverse[k].mass + angular[k].dot(&response[k]));
         Self {
             linear,
             angular,
             response,
-            factor,
+            factors,
+            factor: factors[0] + factors[1],
             bias: 0.0,
             lever: 0.0,
             impulse: 0.0,
@@ -130,10 +133,38 @@ where
 
     #[inline]
     fn apply(&self, change: f64, mass: [f64; 2], a: &mut Twist<D>, b: &mut Twist<D>) {
-        a.linear += self.linear * (change * mass[0]);
-        a.angular += self.response[0] * change;
-        b.linear -= self.linear * (change * mass[1]);
-        b.angular -= self.response[1] * change;
+        self.apply_to(change, mass, [true, true], a, b);
+    }
+
+    /// Applies a change of impulse to those bodies that move.
+    #[inline]
+    pub fn apply_to(
+        &self,
+        change: f64,
+        mass: [f64; 2],
+        moves: [bool; 2],
+        a: &mut Twist<D>,
+        b: &mut Twist<D>,
+    ) {
+        if moves[0] {
+            a.linear += self.linear * (change * mass[0]);
+            a.angular += self.response[0] * change;
+        }
+        if moves[1] {
+            b.linear -= self.linear * (change * mass[1]);
+            b.angular -= self.response[1] * change;
+        }
+    }
+
+    /// Change of `u` for an impulse of one, with those bodies that move.
+    #[inline]
+    fn factor_of(&self, moves: [bool; 2]) -> f64 {
+        match moves {
+            [true, true] => self.factor,
+            [true, false] => self.factors[0],
+            [false, true] => self.factors[1],
+            [false, false] => 0.0,
+        }
     }
 }
 
@@ -154,12 +185,17 @@ impl Manifold {
 
 /// Sums over one sweep.
 #[derive(Default)]
-struct Sums {
+pub(super) struct Sums {
     square: f64,
     largest: f64,
 }
 
 impl Sums {
+    /// Largest change of a relative velocity (m/s).
+    pub fn largest(&self) -> f64 {
+        self.largest
+    }
+
     #[inline]
     fn add(&mut self, factor: f64, change: f64) {
         self.square += factor * change * change;
@@ -263,33 +299,54 @@ where
             let [a, b] = manifold.bodies.map(|b| b as usize);
             let (mut ta, mut tb) = (self.twists[a], self.twists[b]);
             let mass = [self.inverse[a].mass, self.inverse[b].mass];
-            let (points, others) = self.rows[manifold.rows(D)].split_at_mut(manifold.points as usize);
-            let (mut load, mut moment) = (0.0, 0.0);
-            for row in points {
-                let wanted = (row.impulse - (row.speed(&ta, &tb) + row.bias) / row.factor).max(0.0);
-                row.change = wanted - row.impulse;
-                row.impulse = wanted;
-                load += wanted;
-                moment += wanted * row.lever;
-                if row.change != 0.0 {
-                    sums.add(row.factor, row.change);
-                    row.apply(row.change, mass, &mut ta, &mut tb);
-                }
-            }
-            let (tangents, spins) = others.split_at_mut(Manifold::tangents(D));
-            relax_within(tangents, manifold.friction * load, mass, &mut ta, &mut tb, &mut sums);
-            if D == 3 {
-                let (spin, rolling) = spins.split_at_mut(1);
-                let limit = manifold.friction * moment + manifold.spinning * load;
-                relax_within(spin, limit, mass, &mut ta, &mut tb, &mut sums);
-                relax_within(rolling, manifold.rolling * load, mass, &mut ta, &mut tb, &mut sums);
-            } else {
-                relax_within(spins, manifold.rolling * load, mass, &mut ta, &mut tb, &mut sums);
-            }
+            let rows = &mut self.rows[manifold.rows(D)];
+            relax_manifold(manifold, rows, mass, [true, true], &mut ta, &mut tb, &mut sums);
             self.twists[a] = ta;
             self.twists[b] = tb;
         }
         sums
+    }
+}
+
+/// Satisfies the rows of one manifold one after another; bodies that do not move count as infinitely heavy.
+#[inline]
+pub(super) fn relax_manifold<const D: usize>(
+    manifold: &Manifold,
+    rows: &mut [Row<D>],
+    mass: [f64; 2],
+    moves: [bool; 2],
+    a: &mut Twist<D>,
+    b: &mut Twist<D>,
+    sums: &mut Sums,
+) where
+    Dim<D>: Space<D>,
+{
+    let (points, others) = rows.split_at_mut(manifold.points as usize);
+    let (mut load, mut moment) = (0.0, 0.0);
+    for row in points {
+        let factor = row.factor_of(moves);
+        if !(factor > 0.0) {
+            return;
+        }
+        let wanted = (row.impulse - (row.speed(a, b) + row.bias) / factor).max(0.0);
+        row.change = wanted - row.impulse;
+        row.impulse = wanted;
+        load += wanted;
+        moment += wanted * row.lever;
+        if row.change != 0.0 {
+            sums.add(factor, row.change);
+            row.apply_to(row.change, mass, moves, a, b);
+        }
+    }
+    let (tangents, spins) = others.split_at_mut(Manifold::tangents(D));
+    relax_within(tangents, manifold.friction * load, mass, moves, a, b, sums);
+    if D == 3 {
+        let (spin, rolling) = spins.split_at_mut(1);
+        let limit = manifold.friction * moment + manifold.spinning * load;
+        relax_within(spin, limit, mass, moves, a, b, sums);
+        relax_within(rolling, manifold.rolling * load, mass, moves, a, b, sums);
+    } else {
+        relax_within(spins, manifold.rolling * load, mass, moves, a, b, sums);
     }
 }
 
@@ -299,6 +356,7 @@ fn relax_within<const D: usize>(
     rows: &mut [Row<D>],
     limit: f64,
     mass: [f64; 2],
+    moves: [bool; 2],
     a: &mut Twist<D>,
     b: &mut Twist<D>,
     sums: &mut Sums,
@@ -307,17 +365,19 @@ fn relax_within<const D: usize>(
 {
     let mut wanted = [0.0; 2];
     let mut speeds = [0.0; 2];
+    let mut factors = [0.0; 2];
     for (k, row) in rows.iter().enumerate() {
-        if !(row.factor > 0.0) {
+        factors[k] = row.factor_of(moves);
+        if !(factors[k] > 0.0) {
             return;
         }
         speeds[k] = row.speed(a, b);
-        wanted[k] = row.impulse - speeds[k] / row.factor;
+        wanted[k] = row.impulse - speeds[k] / factors[k];
     }
     let mut length = wanted[0].hypot(wanted[1]);
     if rows.len() == 2 && length > limit {
         // Sliding: with one step for both the fixed point has friction exactly against the velocity.
-        let step = 1.0 / rows[0].factor.max(rows[1].factor);
+        let step = 1.0 / factors[0].max(factors[1]);
         wanted = [0, 1].map(|k| rows[k].impulse - speeds[k] * step);
         length = wanted[0].hypot(wanted[1]);
     }
@@ -327,8 +387,8 @@ fn relax_within<const D: usize>(
         row.change = wanted - row.impulse;
         row.impulse = wanted;
         if row.change != 0.0 {
-            sums.add(row.factor, row.change);
-            row.apply(row.change, mass, a, b);
+            sums.add(factors[k], row.change);
+            row.apply_to(row.change, mass, moves, a, b);
         }
     }
 }

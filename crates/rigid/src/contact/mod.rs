@@ -21,6 +21,7 @@ mod projection;
 mod propagation;
 pub mod push_out;
 mod simultaneous;
+mod stacking;
 
 pub use broad_phase::BroadPhase;
 pub use detect::{Contacts, Pair};

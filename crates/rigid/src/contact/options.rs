@@ -48,7 +48,8 @@ pub struct ContactOptions {
     pub contact_sweeps: usize,
     /// Propagation: visits of a level within a sweep.
     pub level_iterations: usize,
-    /// Propagation: freeze each level when it is done, from the ground up.
+    /// Freeze each level of the contact graph when it is done, from the ground up. The simultaneous method does so only with what it could not solve
+    /// to `coarse_tolerance`. Does not conserve momentum; never used on bodies that rest on nothing of infinite mass by the simultaneous method.
     pub shock_propagation: bool,
     /// Scale collision impulses that would add kinetic energy.
     pub clamp_collisions: bool,
@@ -64,8 +65,6 @@ pub struct ContactOptions {
     pub coarse_tolerance: f64,
     /// Overlap that push-out leaves (m).
     pub allowed_overlap: f64,
-    /// Bodies at rest for a while sleep until something touches them. Changes results, so it is off unless asked for.
-    pub sleeping: bool,
 }
 
 impl Default for ContactOptions {
@@ -81,12 +80,11 @@ impl Default for ContactOptions {
             shock_propagation: true,
             clamp_collisions: true,
             clamp_contact: true,
-            iterations: 60,
+            iterations: 20,
             updates: 100_000,
             tolerance: 1e-9,
             coarse_tolerance: 1e-4,
             allowed_overlap: 0.0,
-            sleeping: false,
         }
     }
 }
@@ -120,6 +118,4 @@ pub struct ContactReport {
     pub overlap_after: f64,
     /// Highest level of the contact graph.
     pub levels: u32,
-    /// Bodies asleep.
-    pub asleep: usize,
 }

@@ -140,7 +140,7 @@ where
     ) {
         self.gather_islands(stage);
         self.set_rows(stage, frames, half, memory, false);
-        self.solve_islands(stage, half);
+        self.solve_islands(stage, frames, half);
     }
 
     /// V: the same islands at the new positions for `v^{n+1}`. Half of the remembered impulse is added to that of stage III as a start: what
@@ -153,7 +153,7 @@ where
         memory: &mut ContactMemory<D>,
     ) {
         self.set_rows(stage, frames, motions, memory, true);
-        self.solve_islands(stage, motions);
+        self.solve_islands(stage, frames, motions);
         self.remember(stage, memory);
     }
 
@@ -202,7 +202,7 @@ where
         let poses: Vec<Pose<D>> = frames.iter().map(Pose::new).collect();
         let offsets = memory.offsets();
         let scale = if memory.dt > 0.0 { 0.5 * stage.dt / memory.dt } else { 0.0 };
-        let contacts = &self.contacts;
+        let (contacts, levels) = (&self.contacts, &self.levels);
         self.islands.par_iter_mut().for_each(|island| {
             let held = if again { impulses_of_contacts(island) } else { Vec::new() };
             let mut next_held = 0;
@@ -304,11 +304,19 @@ where
                 }
             }
             island.pairs = owners;
+            island.levels = island.bodies.iter().map(|&i| levels[i as usize]).collect();
+            island.order = (0..island.manifolds.len() as u32)
+                .map(|m| {
+                    let of = island.manifolds[m as usize].bodies.map(|b| island.levels[b as usize]);
+                    (of[0].max(of[1]), m)
+                })
+                .collect();
+            island.order.sort_unstable();
         });
     }
 
     /// Solves all islands and adds their impulses to `motions`.
-    fn solve_islands(&mut self, stage: &ContactStage<'_, D>, motions: &mut [Motion<D>]) {
+    fn solve_islands(&mut self, stage: &ContactStage<'_, D>, frames: &[Frame<D>], motions: &mut [Motion<D>]) {
         let options = stage.options;
         let solved: Vec<_> = self
             .islands
@@ -316,15 +324,25 @@ where
             .map(|island| {
                 let enough = (options.updates / island.rows.len().max(1)).min(1000);
                 let iterations = enough.max(options.iterations);
-                island.solve(Stop {
+                let solved = island.solve(Stop {
                     iterations,
                     tolerance: options.tolerance,
                     coarse: options.coarse_tolerance,
                     enough,
-                })
+                });
+                let unsolved = solved.residual > options.coarse_tolerance;
+                let held = options.shock_propagation && unsolved && island.is_stack();
+                (solved, if held { island.shock() } else { Vec::new() })
             })
             .collect();
-        for (island, solved) in self.islands.iter().zip(solved) {
+        for (island, (solved, shock)) in self.islands.iter().zip(solved) {
+            for (&i, change) in island.bodies.iter().zip(&shock) {
+                let (i, body) = (i as usize, &stage.bodies[i as usize]);
+                if body.is_dynamic() {
+                    motions[i].velocity += change.linear;
+                    motions[i].angular_momentum += body.angular_momentum_of(&frames[i], &change.angular);
+                }
+            }
             self.report.iterations = self.report.iterations.max(solved.iterations);
             self.report.residual = self.report.residual.max(solved.residual);
             for manifold in &island.manifolds {

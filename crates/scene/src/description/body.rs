@@ -38,6 +38,22 @@ pub struct Rigid {
     /// Angular velocity at the start (rad/s), in world axes: one number in 2D (counter-clockwise), a vector in 3D. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spin: Option<SpinValue>,
+    /// Coefficient of restitution: speed after an impact over speed before, 0 to 1. Two bodies use the smaller of theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub restitution: Option<f64>,
+    /// Coulomb friction coefficient. Two bodies use the smaller of theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub friction: Option<f64>,
+    /// Rolling friction (m): largest moment against rolling for a normal force of one. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub rolling_friction: Option<f64>,
+    /// Spinning friction (m): largest moment about the contact normal for a normal force of one. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub spinning_friction: Option<f64>,
     /// Lets it break when it is hit hard enough. Default: it never breaks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fracture: Option<Fracture>,
@@ -62,6 +78,66 @@ pub enum Shape {
         #[schemars(extend("x-length" = "dimension", "items" = serde_json::json!({ "type": "number", "exclusiveMinimum": 0 })))]
         size: Vec<f64>,
     },
+    /// All points within `radius` of a segment on the body's last axis (z, or y in 2D).
+    Capsule {
+        /// Radius (m).
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        radius: f64,
+        /// Length of the segment (m).
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        length: f64,
+    },
+    /// A solid cylinder about the body's last axis, a rectangle in 2D.
+    Cylinder {
+        /// Radius (m).
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        radius: f64,
+        /// Length along the axis (m).
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        length: f64,
+    },
+    /// A ring about the body's last axis.
+    Torus {
+        /// Radius of the centre line (m).
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        ring: f64,
+        /// Radius of the tube (m).
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        tube: f64,
+    },
+    /// The convex hull of points; `position` is where their origin stands.
+    Hull {
+        /// Points (m).
+        points: Vec<Vec<f64>>,
+    },
+    /// Several boxes joined to one body; `position` is where their origin stands.
+    Boxes {
+        /// The boxes.
+        parts: Vec<BoxPart>,
+    },
+    /// Everything below a plane through `position`: the ground or a wall. Static or kinematic only.
+    Plane {
+        /// Direction out of the solid; its length does not matter. Default: up.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("x-length" = "dimension"))]
+        normal: Option<Vec<f64>>,
+        /// Edge of the square that is drawn for it (m); it has no end for other bodies. Default: 10.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        drawn: Option<f64>,
+    },
+}
+
+/// A box of a body that is made of several.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BoxPart {
+    /// Full edge lengths (m).
+    #[schemars(extend("x-length" = "dimension", "items" = serde_json::json!({ "type": "number", "exclusiveMinimum": 0 })))]
+    pub size: Vec<f64>,
+    /// Its centre (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub position: Vec<f64>,
 }
 
 /// How a rigid body moves.

@@ -36,6 +36,7 @@ impl Scene {
             gravity: None,
             time: Time::default(),
             solver: Solver::default(),
+            contact: Default::default(),
             output: Output::default(),
             rigid: Vec::new(),
             deformable: Vec::new(),
@@ -104,6 +105,10 @@ impl Rigid {
             rotation: None,
             velocity: None,
             spin: None,
+            restitution: None,
+            friction: None,
+            rolling_friction: None,
+            spinning_friction: None,
             fracture: None,
             repeat: None,
         }
@@ -164,6 +169,13 @@ impl Rigid {
     /// Sets the angular velocity (rad/s): a number in 2D, an array in 3D.
     pub fn spin(mut self, spin: impl Into<SpinValue>) -> Self {
         self.spin = Some(spin.into());
+        self
+    }
+
+    /// Sets restitution and friction of its surface.
+    pub fn surface(mut self, restitution: f64, friction: f64) -> Self {
+        self.restitution = Some(restitution);
+        self.friction = Some(friction);
         self
     }
 

@@ -10,10 +10,10 @@ mod fracture;
 mod settings;
 
 pub use body::{
-    ChainGeometry, Deformable, Geometry, Kind, Repeat, Rigid, Rotation, Shape, SpinValue, Springs,
+    BoxPart, ChainGeometry, Deformable, Geometry, Kind, Repeat, Rigid, Rotation, Shape, SpinValue, Springs,
 };
 pub use fracture::{Fracture, FracturePattern};
-pub use settings::{AdaptiveStep, Formulation, Output, Solver, Step, Time};
+pub use settings::{AdaptiveStep, Contact, ContactMethod, Formulation, Output, Solver, Step, Time};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -53,6 +53,9 @@ pub struct Scene {
     /// The linear solver behind every implicit effect.
     #[serde(default)]
     pub solver: Solver,
+    /// Collision and contact of rigid bodies.
+    #[serde(default)]
+    pub contact: Contact,
     /// What a run writes to its folder.
     #[serde(default)]
     pub output: Output,

@@ -1,5 +1,6 @@
 //! All verification cases, by part.
 
+mod contact;
 mod deformable;
 mod fluid;
 mod foundation;
@@ -9,7 +10,7 @@ use crate::Case;
 
 /// Every case, in the order of `verify --list`.
 pub fn all() -> Vec<Case> {
-    [foundation::CASES, &rigid::cases(), deformable::CASES, fluid::CASES].concat()
+    [foundation::CASES, &rigid::cases(), contact::CASES, deformable::CASES, fluid::CASES].concat()
 }
 
 #[cfg(test)]
