@@ -2,6 +2,7 @@
 
 use crate::{Model, State};
 use serde::{Deserialize, Serialize};
+use splashdown_fluid::FluidDiagnostics;
 use splashdown_math::{Coordinates, Dim, Space, Spin, Vector};
 
 /// Totals over everything that moves freely (static, kinematic and pinned parts excluded).
@@ -27,6 +28,9 @@ pub struct Diagnostics {
     pub total_energy: f64,
     /// Largest speed of a particle or a body's centre (m/s).
     pub max_speed: f64,
+    /// The fluid, which is not part of the totals above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fluid: Option<FluidDiagnostics>,
 }
 
 impl Diagnostics {
@@ -72,6 +76,7 @@ impl Diagnostics {
             gravity_energy,
             total_energy: kinetic_energy + elastic_energy + gravity_energy,
             max_speed,
+            fluid: None,
         }
     }
 }

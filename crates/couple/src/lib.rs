@@ -20,6 +20,7 @@
 
 mod clock;
 mod diagnostics;
+mod fluid;
 mod generalized;
 mod model;
 mod solve;

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::{Particles, Spring, SpringError, Springs};
+use splashdown_fluid::{FluidError, FluidModel};
 use splashdown_math::{Dim, Space, Vector};
 use splashdown_rigid::{Body, EnergyFix, OrientationOrder};
 use std::ops::Range;
@@ -94,6 +95,9 @@ pub enum ModelError {
         /// Number of pin flags.
         pins: usize,
     },
+    /// A fluid that cannot be simulated.
+    #[error("fluid: {0}")]
+    Fluid(#[from] FluidError),
     /// A gravity that is not finite.
     #[error("gravity is not finite")]
     Gravity,
@@ -117,6 +121,8 @@ where
     pub springs: Springs,
     /// Which particles and springs belong to which deformable body.
     pub deformables: Vec<Deformable>,
+    /// The fluid, if there is one.
+    pub fluid: Option<FluidModel<D>>,
 }
 
 impl<const D: usize> Model<D>
@@ -132,6 +138,7 @@ where
             particles: Particles::default(),
             springs: Springs::default(),
             deformables: Vec::new(),
+            fluid: None,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
+use splashdown_fluid::FluidState;
 use splashdown_math::{Dim, Space};
 use splashdown_rigid::BodyState;
 
@@ -38,6 +39,8 @@ where
     pub bodies: Vec<BodyState<D>>,
     /// Particles of deformable bodies.
     pub particles: ParticleState<D>,
+    /// The fluid, if there is one.
+    pub fluid: Option<FluidState<D>>,
     /// Start values of the next solves.
     pub multipliers: Multipliers,
 }
@@ -53,6 +56,7 @@ where
             step: 0,
             bodies: Vec::new(),
             particles: ParticleState { position: Vec::new(), velocity: Vec::new() },
+            fluid: None,
             multipliers: Multipliers::default(),
         }
     }

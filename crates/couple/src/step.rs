@@ -5,6 +5,7 @@
 //! | I.1 velocity to n+1/2 | `x^n` | `velocity_to_half_step` |
 //! | IV.1 positions to n+1 | `x^n -> x^{n+1}` | `advance_positions` |
 //! | V.2 velocity to n+1 | half way | `velocity_to_full_step` |
+//! | VI fluid | `x^{n+1}` | `fluid::advance_fluid` |
 //!
 //! Collisions (II), contact (III) and push-out (IV.2) stand between these stages and come with the parts that need them. Each implicit
 //! velocity solve is one coupled system, so whatever adds rows is coupled to everything else at once.
@@ -98,6 +99,8 @@ where
         step: state.step + 1,
         bodies,
         particles: ParticleState { position: positions, velocity: full.velocities.particles },
+        // Stage VI follows in `World::step`.
+        fluid: None,
         multipliers: Multipliers { half: half.multipliers, full: full.multipliers },
     };
     check_finite(model, &next)?;

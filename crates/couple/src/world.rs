@@ -1,8 +1,10 @@
 //! A model with its state.
 
+use crate::fluid::{FluidScratch, advance_fluid};
 use crate::step::advance;
 use crate::{Diagnostics, Model, ModelError, State, StepError, StepReport};
 use splashdown_deformable::{Particles, Spring};
+use splashdown_fluid::{FluidModel, FluidState};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::{Body, BodyState};
 use splashdown_solve::CoupledSolver;
@@ -32,6 +34,7 @@ where
     model: Model<D>,
     state: State<D>,
     scratch: Scratch,
+    fluid: FluidScratch<D>,
 }
 
 impl<const D: usize> World<D>
@@ -43,7 +46,12 @@ where
         if !gravity.iter().all(|value| value.is_finite()) {
             return Err(ModelError::Gravity);
         }
-        Ok(Self { model: Model::new(gravity), state: State::empty(), scratch: Scratch::default() })
+        Ok(Self {
+            model: Model::new(gravity),
+            state: State::empty(),
+            scratch: Scratch::default(),
+            fluid: FluidScratch::default(),
+        })
     }
 
     /// Adds a rigid body and returns its index.
@@ -101,9 +109,15 @@ where
     pub fn restore(&mut self, state: State<D>) -> bool {
         let fits = state.bodies.len() == self.model.bodies.len()
             && state.particles.position.len() == self.model.particles.len()
-            && state.particles.velocity.len() == self.model.particles.len();
+            && state.particles.velocity.len() == self.model.particles.len()
+            && match (&self.model.fluid, &state.fluid) {
+                (Some(model), Some(fluid)) => fluid.fits(model),
+                (None, None) => true,
+                _ => false,
+            };
         if fits {
             self.state = state;
+            self.measure_fluid();
         }
         fits
     }
@@ -111,17 +125,48 @@ where
     /// Sets the clock, so that rounding does not pile up over many steps (s).
     pub fn set_time(&mut self, time: f64) {
         self.state.time = time;
+        if let Some(fluid) = &mut self.state.fluid {
+            fluid.time = time;
+        }
+    }
+
+    /// Fills the world with a fluid; `state` is made fit to start from.
+    pub fn set_fluid(&mut self, model: FluidModel<D>, mut state: FluidState<D>) -> Result<(), ModelError> {
+        self.fluid = FluidScratch::default();
+        self.fluid.initialise(&model, &mut state)?;
+        self.model.fluid = Some(model);
+        self.state.fluid = Some(state);
+        Ok(())
+    }
+
+    /// Largest step (s) that suits the fluid as it flows now; infinite without one.
+    pub fn fluid_stable_step(&mut self) -> f64 {
+        match (&self.model.fluid, &self.state.fluid) {
+            (Some(model), Some(state)) => self.fluid.stable_step(model, state),
+            _ => f64::INFINITY,
+        }
+    }
+
+    fn measure_fluid(&mut self) {
+        if let (Some(model), Some(state)) = (&self.model.fluid, &self.state.fluid) {
+            self.fluid.measure(model, state);
+        }
     }
 
     /// Advances by `dt` seconds. On an error the state is the one before the step.
     pub fn step(&mut self, dt: f64) -> Result<StepReport, StepError> {
-        let (state, report) = advance(&self.model, &self.state, dt, &mut self.scratch.0)?;
+        let (mut state, mut report) = advance(&self.model, &self.state, dt, &mut self.scratch.0)?;
+        if let Some((fluid, solve)) = advance_fluid(&self.model, &self.state, dt, &mut self.fluid)? {
+            state.fluid = Some(fluid);
+            report.solves.push(solve);
+        }
         self.state = state;
         Ok(report)
     }
 
     /// Conserved quantities now.
     pub fn diagnostics(&self) -> Diagnostics {
-        Diagnostics::measure(&self.model, &self.state)
+        let fluid = self.fluid.diagnostics().cloned();
+        Diagnostics { fluid, ..Diagnostics::measure(&self.model, &self.state) }
     }
 }

@@ -33,7 +33,11 @@ pub struct FluidDiagnostics {
 
 impl FluidDiagnostics {
     /// Measures `state`; `problem` describes its geometry.
-    pub fn measure<const D: usize>(model: &FluidModel<D>, state: &FluidState<D>, problem: &PressureProblem<D>) -> Self
+    pub fn measure<const D: usize>(
+        model: &FluidModel<D>,
+        state: &FluidState<D>,
+        problem: &PressureProblem<D>,
+    ) -> Self
     where
         Dim<D>: Space<D>,
     {
@@ -54,10 +58,16 @@ impl FluidDiagnostics {
         let volumes: Vec<f64> = state
             .liquids
             .iter()
-            .map(|liquid| surface::volume_of(&liquid.phi, problem.walls, 0.0) + liquid.markers.removed.drop_volume())
+            .map(|liquid| {
+                surface::volume_of(&liquid.phi, problem.walls, 0.0) + liquid.markers.removed.drop_volume()
+            })
             .collect();
         let mass = if volumes.is_empty() {
-            let fluid = problem.cells.reduce(0.0, |_, kind| f64::from(u8::from(kind == CellKind::Fluid)), |a, b| a + b);
+            let fluid = problem.cells.reduce(
+                0.0,
+                |_, kind| f64::from(u8::from(kind == CellKind::Fluid)),
+                |a, b| a + b,
+            );
             fluid * cell * model.liquids[0].density
         } else {
             volumes.iter().zip(&model.liquids).map(|(volume, liquid)| volume * liquid.density).sum()

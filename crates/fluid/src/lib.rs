@@ -14,6 +14,7 @@ pub mod forces;
 mod model;
 mod obstacle;
 pub mod pressure;
+pub mod shell;
 mod state;
 mod step;
 pub mod surface;
@@ -25,8 +26,8 @@ pub use diagnostics::FluidDiagnostics;
 pub use domain::{Domain, DomainError, Patch, Side};
 pub use error::FluidError;
 pub use model::{
-    FluidModel, FluidOptions, LevelSetTransport, Liquid, ParticleOptions, SmokeModel, Source, SourceKind, SurfaceOptions,
-    TimeScheme,
+    FluidModel, FluidOptions, LevelSetTransport, Liquid, ParticleOptions, SmokeModel, Source, SourceKind,
+    SurfaceOptions, TimeScheme,
 };
 pub use obstacle::{Motion, Obstacle, Placement};
 pub use state::{FluidState, LiquidState, SmokeState};

@@ -5,6 +5,7 @@ use crate::domain::Domain;
 use crate::error::FluidError;
 use crate::obstacle::Obstacle;
 use crate::pressure::PressureTolerance;
+use crate::shell::Shell;
 use crate::viscosity::{ViscosityForm, ViscousStep};
 use crate::walls::SolidBoundary;
 use serde::{Deserialize, Serialize};
@@ -229,7 +230,11 @@ pub struct FluidOptions {
 impl Default for FluidOptions {
     fn default() -> Self {
         Self {
-            advection: Some(Advection { path: PathOrder::Second, limiter: Limiter::Revert, ..Default::default() }),
+            advection: Some(Advection {
+                path: PathOrder::Second,
+                limiter: Limiter::Revert,
+                ..Default::default()
+            }),
             scheme: TimeScheme::default(),
             viscosity_form: ViscosityForm::default(),
             viscous_step: ViscousStep::default(),
@@ -260,6 +265,8 @@ where
     pub smoke: Option<SmokeModel>,
     /// Solids.
     pub obstacles: Vec<Obstacle<D>>,
+    /// Thin shells.
+    pub shells: Vec<Shell<D>>,
     /// Sources and sinks.
     pub sources: Vec<Source<D>>,
     /// Numerical choices.
@@ -279,6 +286,7 @@ where
             free_surface: false,
             smoke: None,
             obstacles: Vec::new(),
+            shells: Vec::new(),
             sources: Vec::new(),
             options: FluidOptions::default(),
         }
@@ -299,18 +307,35 @@ where
         }
         for liquid in &self.liquids {
             let (rho, mu) = (liquid.density, liquid.viscosity);
-            value(format!("density of `{}`", liquid.name), rho, rho.is_normal() && rho > 0.0, "a positive, finite number")?;
-            value(format!("viscosity of `{}`", liquid.name), mu, mu.is_finite() && mu >= 0.0, "a finite number, not negative")?;
+            value(
+                format!("density of `{}`", liquid.name),
+                rho,
+                rho.is_normal() && rho > 0.0,
+                "a positive, finite number",
+            )?;
+            value(
+                format!("viscosity of `{}`", liquid.name),
+                mu,
+                mu.is_finite() && mu >= 0.0,
+                "a finite number, not negative",
+            )?;
         }
         let cfl = self.options.cfl;
         value("cfl".into(), cfl, cfl.is_finite() && cfl > 0.0, "a positive, finite number")?;
         let tension = self.options.surface.tension;
-        value("surface tension".into(), tension, tension.is_finite() && tension >= 0.0, "a finite number, not negative")?;
+        value(
+            "surface tension".into(),
+            tension,
+            tension.is_finite() && tension >= 0.0,
+            "a finite number, not negative",
+        )?;
         if !self.gravity.iter().all(|g| g.is_finite()) {
             return Err(FluidError::Mismatch("gravity is not finite".into()));
         }
         if self.options.scheme == TimeScheme::Reflection && self.level_sets() > 0 {
-            return Err(FluidError::Mismatch("the reflection scheme does not go with surfaces of liquids".into()));
+            return Err(FluidError::Mismatch(
+                "the reflection scheme does not go with surfaces of liquids".into(),
+            ));
         }
         if self.smoke.is_some() && self.level_sets() > 0 {
             return Err(FluidError::Mismatch("smoke does not go with surfaces of liquids".into()));
@@ -321,7 +346,9 @@ where
                     return Err(FluidError::Mismatch("a source of smoke in a fluid without smoke".into()));
                 }
                 SourceKind::Liquid { liquid } if liquid >= self.level_sets() => {
-                    return Err(FluidError::Mismatch(format!("a source of liquid {liquid}; there is no such surface")));
+                    return Err(FluidError::Mismatch(format!(
+                        "a source of liquid {liquid}; there is no such surface"
+                    )));
                 }
                 SourceKind::Sink if !self.free_surface => {
                     return Err(FluidError::Mismatch("a sink in a fluid without free surface".into()));

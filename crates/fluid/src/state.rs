@@ -63,9 +63,10 @@ where
             step: 0,
             velocity,
             pressure: cells(0.0),
-            smoke: model
-                .smoke
-                .map(|smoke| SmokeState { density: cells(0.0), temperature: cells(smoke.ambient_temperature) }),
+            smoke: model.smoke.map(|smoke| SmokeState {
+                density: cells(0.0),
+                temperature: cells(smoke.ambient_temperature),
+            }),
             liquids: (0..model.level_sets())
                 .map(|_| LiquidState { phi: cells(far), markers: Markers::default(), volume: 0.0 })
                 .collect(),
@@ -73,7 +74,11 @@ where
     }
 
     /// Sets the velocity (m/s) from a function of position (m).
-    pub fn set_velocity(&mut self, model: &FluidModel<D>, function: impl Fn(&Vector<D>) -> Vector<D> + Send + Sync) {
+    pub fn set_velocity(
+        &mut self,
+        model: &FluidModel<D>,
+        function: impl Fn(&Vector<D>) -> Vector<D> + Send + Sync,
+    ) {
         for axis in 0..D {
             let lattice = *self.velocity.component(axis).lattice();
             self.velocity.component_mut(axis).update(|face, _| function(&lattice.position(face))[axis]);
@@ -98,13 +103,23 @@ where
         Ok(())
     }
 
+    /// Bytes of its fields, without particles.
+    pub fn field_bytes(&self) -> usize {
+        let faces: usize = self.velocity.components().iter().map(|c| 8 * c.values().len()).sum();
+        let cells = 8 * self.pressure.values().len();
+        faces + cells * (1 + 2 * usize::from(self.smoke.is_some()) + self.liquids.len())
+    }
+
     /// Is it a state of this fluid?
     pub fn fits(&self, model: &FluidModel<D>) -> bool {
         let grid = model.domain.grid();
         let cells = |field: &Field<D>| {
-            field.grid() == grid && field.lattice().location() == Location::Cell && field.lattice().ghost() == 3
+            field.grid() == grid
+                && field.lattice().location() == Location::Cell
+                && field.lattice().ghost() == 3
         };
-        let faces = self.velocity.grid() == grid && self.velocity.components().iter().all(|c| c.lattice().ghost() == 3);
+        let faces = self.velocity.grid() == grid
+            && self.velocity.components().iter().all(|c| c.lattice().ghost() == 3);
         faces
             && cells(&self.pressure)
             && self.smoke.is_some() == model.smoke.is_some()

@@ -154,7 +154,9 @@ where
         let inside = |face: &Index<D>| {
             let mut below = *face;
             below[axis] -= 1;
-            self.is_solid(*face) && self.is_solid(below) && (self.is_slippery(*face) || self.is_slippery(below))
+            self.is_solid(*face)
+                && self.is_solid(below)
+                && (self.is_slippery(*face) || self.is_slippery(below))
         };
         lattice.indices().filter(inside).collect()
     }

@@ -1,12 +1,12 @@
 //! The stages of a step.
 
-use super::FluidStepper;
+use super::{FluidStepper, Sights};
 use crate::error::FluidError;
 use crate::extend::extend_layers;
 use crate::forces::{add_cell_acceleration, add_gravity, add_vorticity_confinement};
 use crate::model::{FluidModel, SourceKind};
 use crate::obstacle::Placement;
-use crate::pressure::PressureReport;
+use crate::pressure::{PressureProblem, PressureReport, Projection};
 use crate::state::FluidState;
 use crate::surface;
 use crate::viscosity::{ViscosityField, ViscosityForm, ViscosityReport, ViscosityRows, ViscousStep};
@@ -16,13 +16,23 @@ use splashdown_math::{Dim, Space, Vector};
 
 /// Layers of cells inside solids that carry values of the fluid around.
 const SOLID_LAYERS: usize = 4;
+/// Layers in which samples that a shell passed are refilled.
+const REFILL_LAYERS: usize = 10;
+/// `phi` (m) of a sample that a shell passed and that sees no other: air.
+const AIR: f64 = 1e-5;
 
 impl<const D: usize> FluidStepper<D>
 where
     Dim<D>: Space<D>,
 {
     /// Rasterises the obstacles where they are at `time` (s), and closes the faces whose velocity a source prescribes. Does nothing while all stay the same.
-    pub(super) fn place_solids(&mut self, model: &FluidModel<D>, time: f64, placements: Option<&[Placement<D>]>) {
+    pub(super) fn place_solids(
+        &mut self,
+        model: &FluidModel<D>,
+        time: f64,
+        placements: Option<&[Placement<D>]>,
+        sights: Option<&Sights<D>>,
+    ) {
         let own: Vec<Placement<D>>;
         let placements = match placements {
             Some(given) if given.len() == model.obstacles.len() => given,
@@ -33,7 +43,10 @@ where
         };
         let active: Vec<bool> =
             model.sources.iter().map(|source| source.velocity.is_some() && source.is_active(time)).collect();
-        if self.walls.is_some() && self.placed == placements && self.active_sources == active {
+        let shells = sights.map(|sights| sights.step);
+        let same =
+            self.placed == placements && self.active_sources == active && self.shells.as_ref() == shells;
+        if self.walls.is_some() && same {
             return;
         }
         let mut walls = Walls::new(&model.domain, &model.obstacles, placements, model.options.solid_boundary);
@@ -41,42 +54,126 @@ where
             let Some(velocity) = source.velocity else { continue };
             walls.close_region(&model.domain, &source.region, &velocity);
         }
+        if let Some(sights) = sights {
+            sights.after.close_faces(&mut walls);
+        }
         self.walls = Some(walls);
+        self.shells = shells.cloned();
         self.placed = placements.to_vec();
         self.active_sources = active;
     }
 
     /// Distances and particles for surfaces that were just set.
-    pub(super) fn initialise_surfaces(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>) -> Result<(), FluidError> {
+    pub(super) fn initialise_surfaces(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        sights: Option<&Sights<D>>,
+    ) -> Result<(), FluidError> {
+        let sight = sights.map(|sights| &sights.after);
         let options = model.options.surface;
         self.separate_liquids(model, state);
         let Some(walls) = &self.walls else { return Ok(()) };
         for (number, liquid) in state.liquids.iter_mut().enumerate() {
             surface::extend_into_solids(&model.domain, walls, &mut liquid.phi);
-            surface::reinitialise(&model.domain, &mut liquid.phi, None)?;
+            reinitialise(model, &mut liquid.phi, sights)?;
             liquid.volume = surface::volume_of(&liquid.phi, walls, 0.0);
             if let Some(particles) = &options.particles
                 && liquid.markers.inside.is_empty()
             {
-                liquid.markers.reseed(&model.domain, walls, &liquid.phi, particles, seed(number, 0));
+                liquid.markers.reseed(&model.domain, walls, &liquid.phi, particles, seed(number, 0), sight);
             }
         }
         Ok(())
     }
 
+    /// Where shells move, the velocity that carries is projected once more with their effective velocity over the step, `(x^{n+1} - x^n) / dt`, at the faces that
+    /// they close at its start (spec 3.14), so that nothing is carried against them.
+    pub(super) fn make_flow_leak_proof(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &FluidState<D>,
+        sights: Option<&Sights<D>>,
+    ) -> Result<(), FluidError> {
+        let Some(sights) = sights else { return Ok(()) };
+        let domain = &model.domain;
+        let placements: Vec<Placement<D>> =
+            model.obstacles.iter().map(|obstacle| obstacle.placement(state.time)).collect();
+        let mut walls = Walls::new(domain, &model.obstacles, &placements, model.options.solid_boundary);
+        sights.before.close_faces(&mut walls);
+        let phis: Vec<&Field<D>> = state.liquids.iter().map(|liquid| &liquid.phi).collect();
+        let surface = self.surface.as_ref().filter(|_| model.free_surface).map(|field| {
+            let mut surface = field.clone();
+            surface::surface_of(&phis, &mut surface);
+            surface
+        });
+        let cells = crate::cells::classify(domain, &walls, surface.as_ref());
+        let problem = PressureProblem {
+            walls: &walls,
+            cells: &cells,
+            phi: surface.as_ref(),
+            known: None,
+            ..self.problem(model)
+        };
+        let mut flow = self.flow.clone();
+        Projection::default().clean(&problem, &mut flow, &model.options.pressure)?;
+        match &surface {
+            Some(surface) => {
+                let band = 5.0 * domain.grid().spacing().max();
+                let known = |axis: usize, face: Index<D>| problem.is_unknown(axis, face);
+                surface::extrapolate_velocity(
+                    domain,
+                    &walls,
+                    surface,
+                    &mut flow,
+                    band,
+                    Some(&sights.before),
+                    known,
+                )?;
+            }
+            None => domain.fill_velocity_ghosts(&mut flow),
+        }
+        self.flow = flow;
+        Ok(())
+    }
+
     /// Level sets and particles go with the flow (spec 3.10: advect, correct, distance, correct, radii, reseed).
-    pub(super) fn carry_surfaces(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>, dt: f64) -> Result<(), FluidError> {
+    pub(super) fn carry_surfaces(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+        sights: Option<&Sights<D>>,
+    ) -> Result<(), FluidError> {
         let options = model.options.surface;
+        let sight = sights.map(|sights| &sights.after);
+        let moving = sights.map(|sights| (sights.step, &sights.before, &sights.after));
         if state.liquids.is_empty() {
             return Ok(());
         }
         {
             let Some(walls) = &self.walls else { return Ok(()) };
             for liquid in &mut state.liquids {
-                surface::carry(&model.domain, &self.flow, &mut liquid.phi, &mut self.scalars, dt, options.level_set);
+                let one_sided = sights.map(|sights| {
+                    let samples = sights.before.near_samples(&liquid.phi);
+                    let values = sights.before.carried_phi(&self.flow, &liquid.phi, &samples, dt);
+                    (samples, values)
+                });
+                surface::carry(
+                    &model.domain,
+                    &self.flow,
+                    &mut liquid.phi,
+                    &mut self.scalars,
+                    dt,
+                    options.level_set,
+                );
+                if let (Some(sights), Some((samples, values))) = (sights, one_sided) {
+                    replace(&mut liquid.phi, sights, &samples, &values, |_| AIR);
+                    model.domain.fill_level_set_ghosts(&mut liquid.phi);
+                }
                 if let Some(particles) = &options.particles {
-                    liquid.markers.advance(&model.domain, walls, &self.flow, dt);
-                    liquid.markers.correct(&mut liquid.phi, particles.escape);
+                    liquid.markers.advance(&model.domain, walls, &self.flow, dt, moving);
+                    liquid.markers.correct(&mut liquid.phi, particles.escape, sight);
                     model.domain.fill_level_set_ghosts(&mut liquid.phi);
                 }
             }
@@ -85,21 +182,30 @@ where
         let Some(walls) = &self.walls else { return Ok(()) };
         for (number, liquid) in state.liquids.iter_mut().enumerate() {
             surface::extend_into_solids(&model.domain, walls, &mut liquid.phi);
-            surface::reinitialise(&model.domain, &mut liquid.phi, None)?;
+            reinitialise(model, &mut liquid.phi, sights)?;
             if let Some(particles) = &options.particles {
-                liquid.markers.correct(&mut liquid.phi, particles.escape);
+                liquid.markers.correct(&mut liquid.phi, particles.escape, sight);
                 model.domain.fill_level_set_ghosts(&mut liquid.phi);
-                if particles.removed && model.free_surface {
-                    liquid.markers.exchange_removed(&model.domain, walls, &self.flow, &liquid.phi, &model.gravity, dt);
+                // Drops do not know of shells.
+                if particles.removed && model.free_surface && sights.is_none() {
+                    liquid.markers.exchange_removed(
+                        &model.domain,
+                        walls,
+                        &self.flow,
+                        &liquid.phi,
+                        &model.gravity,
+                        dt,
+                    );
                 }
-                liquid.markers.measure_radii(&liquid.phi);
+                liquid.markers.measure_radii(&liquid.phi, sight);
                 liquid.markers.age += 1;
                 if liquid.markers.age >= particles.reseed_every {
                     let seed = seed(number, state.step + 1);
-                    liquid.markers.reseed(&model.domain, walls, &liquid.phi, particles, seed);
+                    liquid.markers.reseed(&model.domain, walls, &liquid.phi, particles, seed, sight);
                 }
             }
-            if options.volume_correction {
+            // What flows out through an open side is gone for good.
+            if options.volume_correction && !model.domain.has_outlet() {
                 let target = liquid.volume - liquid.markers.removed.drop_volume();
                 surface::correct_volume(&model.domain, walls, &mut liquid.phi, target);
             }
@@ -119,15 +225,31 @@ where
     }
 
     /// Smoke and temperature go with the flow, cool and fade.
-    pub(super) fn carry_scalars(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>, dt: f64) {
-        let (Some(smoke), Some(carried), Some(walls)) = (&model.smoke, &mut state.smoke, &self.walls) else { return };
+    pub(super) fn carry_scalars(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+        sights: Option<&Sights<D>>,
+    ) {
+        let (Some(smoke), Some(carried), Some(walls)) = (&model.smoke, &mut state.smoke, &self.walls) else {
+            return;
+        };
         let grid = *model.domain.grid();
         if let Some(advection) = model.options.advection {
             let rough = |x: &Vector<D>| is_in_solid(walls, &grid, x);
             for (field, ambient) in
                 [(&mut carried.density, 0.0), (&mut carried.temperature, smoke.ambient_temperature)]
             {
+                let one_sided = sights.map(|sights| {
+                    let samples = sights.before.near_samples(field);
+                    let values = sights.before.carried_scalar(&self.flow, field, &samples, dt);
+                    (samples, values)
+                });
                 advection.scalar(&model.domain, &self.flow, field, &mut self.scalars, ambient, dt, rough);
+                if let (Some(sights), Some((samples, values))) = (sights, one_sided) {
+                    replace(field, sights, &samples, &values, |_| ambient);
+                }
             }
         }
         let fade = (-smoke.decay * dt).exp();
@@ -142,7 +264,8 @@ where
             });
         }
         if walls.any_obstacle() {
-            let solid: Vec<Index<D>> = carried.density.lattice().indices().filter(|&c| walls.is_solid(c)).collect();
+            let solid: Vec<Index<D>> =
+                carried.density.lattice().indices().filter(|&c| walls.is_solid(c)).collect();
             extend_layers(&mut carried.density, &solid, SOLID_LAYERS, |_, _| true, |_| 0.0);
             let ambient = smoke.ambient_temperature;
             extend_layers(&mut carried.temperature, &solid, SOLID_LAYERS, |_, _| true, |_| ambient);
@@ -152,8 +275,23 @@ where
     }
 
     /// The velocity goes with the flow.
-    pub(super) fn carry_velocity(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>, dt: f64) {
+    pub(super) fn carry_velocity(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+        sights: Option<&Sights<D>>,
+    ) {
         let (Some(advection), Some(walls)) = (model.options.advection, &self.walls) else { return };
+        let one_sided: Option<Vec<_>> = sights.map(|sights| {
+            let of_axis = |axis: usize| {
+                let component = state.velocity.component(axis);
+                let samples = sights.before.near_samples(component);
+                let values = sights.before.carried_component(&self.flow, component, axis, &samples, dt);
+                (samples, values)
+            };
+            (0..D).map(of_axis).collect()
+        });
         let grid = *model.domain.grid();
         let velocity = &mut state.velocity;
         let solid = walls.any_obstacle();
@@ -171,10 +309,22 @@ where
             }
             _ => advection.velocity(&model.domain, &self.flow, velocity, &mut self.faces, dt, |_| false),
         }
+        if let (Some(sights), Some(one_sided)) = (sights, one_sided) {
+            for (axis, (samples, values)) in one_sided.iter().enumerate() {
+                let wall = walls.velocity().component(axis);
+                replace(velocity.component_mut(axis), sights, samples, values, |face| wall.at(face));
+            }
+            model.domain.fill_velocity_ghosts(velocity);
+        }
     }
 
     /// Sources set what they make, sinks remove liquid.
-    pub(super) fn apply_sources(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>, dt: f64) -> Result<(), FluidError> {
+    pub(super) fn apply_sources(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+    ) -> Result<(), FluidError> {
         let Some(walls) = &self.walls else { return Ok(()) };
         let time = state.time + dt;
         for source in model.sources.iter().filter(|source| source.is_active(time)) {
@@ -183,7 +333,9 @@ where
                 SourceKind::Smoke { density, temperature } => {
                     let Some(smoke) = &mut state.smoke else { continue };
                     let lattice = *smoke.density.lattice();
-                    for (field, value) in [(&mut smoke.density, density), (&mut smoke.temperature, temperature)] {
+                    for (field, value) in
+                        [(&mut smoke.density, density), (&mut smoke.temperature, temperature)]
+                    {
                         field.update(|cell, old| {
                             if source.region.contains(&lattice.position(cell)) { value } else { old }
                         });
@@ -214,13 +366,6 @@ where
             model.domain.fill_scalar_ghosts(&mut carried.density, 0.0);
             model.domain.fill_scalar_ghosts(&mut carried.temperature, smoke.ambient_temperature);
         }
-        // Liquid that flows out through an open side is gone for good.
-        if model.free_surface && model.options.surface.volume_correction && model.domain.has_outlet() {
-            for liquid in &mut state.liquids {
-                let now = surface::volume_of(&liquid.phi, walls, 0.0) + liquid.markers.removed.drop_volume();
-                liquid.volume = liquid.volume.min(now);
-            }
-        }
         Ok(())
     }
 
@@ -249,7 +394,11 @@ where
         }
     }
 
-    fn viscosity_rows(&mut self, model: &FluidModel<D>, state: &FluidState<D>) -> Result<Option<ViscosityRows<D>>, FluidError> {
+    fn viscosity_rows(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &FluidState<D>,
+    ) -> Result<Option<ViscosityRows<D>>, FluidError> {
         if model.liquids.iter().all(|liquid| liquid.viscosity == 0.0) {
             return Ok(None);
         }
@@ -271,7 +420,12 @@ where
     }
 
     /// The explicit half of Crank-Nicolson, at the start of the step.
-    pub(super) fn start_viscosity(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>, dt: f64) -> Result<(), FluidError> {
+    pub(super) fn start_viscosity(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+    ) -> Result<(), FluidError> {
         if model.options.viscous_step != ViscousStep::CrankNicolson {
             return Ok(());
         }
@@ -318,14 +472,25 @@ where
     ) -> Result<PressureReport, FluidError> {
         let mut projection = std::mem::take(&mut self.projection);
         let problem = self.problem(model);
-        let report =
-            projection.project(&problem, &mut state.velocity, &mut state.pressure, dt, &model.options.pressure);
+        let report = projection.project(
+            &problem,
+            &mut state.velocity,
+            &mut state.pressure,
+            dt,
+            &model.options.pressure,
+        );
         self.projection = projection;
         report
     }
 
     /// The velocity is continued into air and into solids along which the fluid slides, and its ghosts are filled.
-    pub(super) fn continue_velocity(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>, dt: f64) -> Result<(), FluidError> {
+    pub(super) fn continue_velocity(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+        sights: Option<&Sights<D>>,
+    ) -> Result<(), FluidError> {
         let Some(walls) = &self.walls else { return Ok(()) };
         match &self.surface {
             Some(surface) if model.free_surface => {
@@ -336,7 +501,16 @@ where
                 let cells = (fastest * dt / h.min()).ceil().clamp(1.0, 10.0) + 3.0;
                 let known = |axis: usize, face: Index<D>| problem.is_unknown(axis, face);
                 let band = cells * h.max();
-                surface::extrapolate_velocity(&model.domain, walls, surface, &mut state.velocity, band, known)?;
+                let sight = sights.map(|sights| &sights.after);
+                surface::extrapolate_velocity(
+                    &model.domain,
+                    walls,
+                    surface,
+                    &mut state.velocity,
+                    band,
+                    sight,
+                    known,
+                )?;
             }
             _ => {
                 for axis in (0..D).filter(|_| walls.any_slippery()) {
@@ -350,6 +524,49 @@ where
         }
         Ok(())
     }
+}
+
+/// Writes the one-sided values of the samples near shells, and refills those that a shell passed from neighbours that they see now (spec 3.12).
+fn replace<const D: usize>(
+    field: &mut Field<D>,
+    sights: &Sights<D>,
+    samples: &[Index<D>],
+    values: &[f64],
+    beyond: impl Fn(Index<D>) -> f64,
+) where
+    Dim<D>: Space<D>,
+{
+    for (&index, &value) in samples.iter().zip(values) {
+        field.set(index, value);
+    }
+    let lattice = *field.lattice();
+    let swept = sights.step.swept(&sights.after, samples, |index| lattice.position(index));
+    let open = |index: Index<D>, axis: usize| {
+        let mut lower = index;
+        lower[axis] -= 1;
+        sights.after.sees(&lattice.position(index), &lattice.position(lower))
+    };
+    extend_layers(field, &swept, REFILL_LAYERS, open, beyond);
+}
+
+/// Signed distance, never through a shell.
+fn reinitialise<const D: usize>(
+    model: &FluidModel<D>,
+    phi: &mut Field<D>,
+    sights: Option<&Sights<D>>,
+) -> Result<(), FluidError>
+where
+    Dim<D>: Space<D>,
+{
+    let Some(sights) = sights else { return surface::reinitialise(&model.domain, phi, None) };
+    let lattice = *phi.lattice();
+    let open = |index: Index<D>, axis: usize| {
+        let mut lower = index;
+        lower[axis] -= 1;
+        let x = lattice.position(index);
+        !sights.after.is_near(&x) || sights.after.sees(&x, &lattice.position(lower))
+    };
+    surface::reinitialise(&model.domain, phi, Some(&open))
 }
 
 /// Takes the liquid out of a source's region.
@@ -370,7 +587,11 @@ fn displace<const D: usize>(
 
 /// Is the point in a cell of an obstacle?
 #[inline]
-fn is_in_solid<const D: usize>(walls: &Walls<D>, grid: &splashdown_geometry::grid::Grid<D>, x: &Vector<D>) -> bool
+fn is_in_solid<const D: usize>(
+    walls: &Walls<D>,
+    grid: &splashdown_geometry::grid::Grid<D>,
+    x: &Vector<D>,
+) -> bool
 where
     Dim<D>: Space<D>,
 {

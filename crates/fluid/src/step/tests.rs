@@ -57,7 +57,8 @@ where
 {
     let n = 8;
     let grid = Grid::<D>::new(Vector::zeros(), Vector::repeat(0.125), [n; D]).unwrap();
-    let mut model = FluidModel::new(Domain::new(grid, [[Side::slip(); 2]; D]).unwrap(), Liquid::new("water", 1000.0));
+    let mut model =
+        FluidModel::new(Domain::new(grid, [[Side::slip(); 2]; D]).unwrap(), Liquid::new("water", 1000.0));
     model.free_surface = true;
     model.gravity[1] = -9.81;
     model.options.pressure.divergence = 1e-15;
@@ -86,10 +87,12 @@ fn still_water_stays_still() {
 
 #[test]
 fn smoke_rises_symmetrically_past_a_ball_and_resumes_bit_for_bit() {
-    let mut model =
-        FluidModel::new(square(32, 1.0, [[Side::slip(); 2], [Side::wall(), Side::open()]]), Liquid::new("air", 1.2));
+    let mut model = FluidModel::new(
+        square(32, 1.0, [[Side::slip(); 2], [Side::wall(), Side::open()]]),
+        Liquid::new("air", 1.2),
+    );
     model.gravity[1] = -9.81;
-    model.smoke = Some(SmokeModel { lift: 0.1, confinement: 0.2, ..Default::default() });
+    model.smoke = Some(SmokeModel { lift: 0.1, ..Default::default() });
     // A limiter without jumps, so that rounding is not amplified.
     let limiter = crate::advect::Limiter::Clamp;
     model.options.advection = Some(crate::advect::Advection { limiter, ..Default::default() });
@@ -142,6 +145,10 @@ fn water_falls_and_keeps_its_volume() {
     // 0.2 s of free fall.
     assert!((state.velocity.component(1).at([16, 16]) + 9.81 * 0.2).abs() < 0.02);
     let lattice = *state.liquids[0].phi.lattice();
-    let lowest = lattice.indices().filter(|&c| state.liquids[0].phi.at(c) < 0.0).map(|c| lattice.position(c)[1]).fold(1.0, f64::min);
+    let lowest = lattice
+        .indices()
+        .filter(|&c| state.liquids[0].phi.at(c) < 0.0)
+        .map(|c| lattice.position(c)[1])
+        .fold(1.0, f64::min);
     assert!((lowest - (0.55 - 0.5 * 9.81 * 0.04)).abs() < 0.04, "{lowest}");
 }

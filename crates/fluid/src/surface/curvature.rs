@@ -25,10 +25,12 @@ pub fn curvature<const D: usize>(phi: &impl Fn(Index<D>) -> f64, h: &Vector<D>, 
         if a == b {
             return (at(&[(a, 1)]) - 2.0 * centre + at(&[(a, -1)])) / (h[a] * h[a]);
         }
-        let mixed = at(&[(a, 1), (b, 1)]) - at(&[(a, 1), (b, -1)]) - at(&[(a, -1), (b, 1)]) + at(&[(a, -1), (b, -1)]);
+        let mixed =
+            at(&[(a, 1), (b, 1)]) - at(&[(a, 1), (b, -1)]) - at(&[(a, -1), (b, 1)]) + at(&[(a, -1), (b, -1)]);
         mixed / (4.0 * h[a] * h[b])
     });
-    let kappa = (squared * hessian.trace() - gradient.dot(&(hessian * gradient))) / (squared * squared.sqrt());
+    let kappa =
+        (squared * hessian.trace() - gradient.dot(&(hessian * gradient))) / (squared * squared.sqrt());
     let limit = 1.0 / h.min();
     kappa.clamp(-limit, limit)
 }

@@ -73,7 +73,11 @@ where
 }
 
 /// Sums the parts with `phi < offset` of the dual cells between the centres, each by the share of its corner cells that count.
-fn volume_where<const D: usize>(phi: &Field<D>, offset: f64, counts: impl Fn(Index<D>) -> bool + Sync + Send) -> f64 {
+fn volume_where<const D: usize>(
+    phi: &Field<D>,
+    offset: f64,
+    counts: impl Fn(Index<D>) -> bool + Sync + Send,
+) -> f64 {
     let (lattice, cells) = (*phi.lattice(), phi.lattice().counts().map(|n| n as isize));
     let strides = lattice.strides();
     let steps: Vec<usize> =

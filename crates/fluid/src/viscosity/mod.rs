@@ -12,7 +12,9 @@ use serde::{Deserialize, Serialize};
 use splashdown_geometry::grid::FaceFields;
 use splashdown_math::{Dim, Space};
 use splashdown_solve::amg::{Amg, AmgOptions};
-use splashdown_solve::{CsrMatrix, Iteration, Jacobi, Outcome, Preconditioner, Stopping, Workspace, pcg, vector};
+use splashdown_solve::{
+    CsrMatrix, Iteration, Jacobi, Outcome, Preconditioner, Stopping, Workspace, pcg, vector,
+};
 
 /// Which stress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -118,10 +120,12 @@ impl Viscosity {
             &mut jacobi
         };
         let stopping = Stopping::relative(tolerance);
-        let solved = pcg(&matrix, preconditioner, &rhs, &mut flat, &mut Iteration::new(stopping), &mut self.workspace)
-            .map_err(&failed)?;
+        let solved =
+            pcg(&matrix, preconditioner, &rhs, &mut flat, &mut Iteration::new(stopping), &mut self.workspace)
+                .map_err(&failed)?;
         report.iterations = solved.iterations;
-        report.relative_residual = if solved.rhs_norm > 0.0 { solved.residual / solved.rhs_norm } else { 0.0 };
+        report.relative_residual =
+            if solved.rhs_norm > 0.0 { solved.residual / solved.rhs_norm } else { 0.0 };
         if solved.outcome != Outcome::Converged && report.relative_residual > 10.0 * tolerance {
             return Err(FluidError::NotConverged {
                 what: "viscosity",
@@ -141,7 +145,11 @@ where
 {
     let volume = problem.domain.grid().cell_volume();
     let of_axis = |axis: usize| {
-        rows.faces().axis(axis).indices().map(move |face| problem.density(axis, face) * volume).collect::<Vec<_>>()
+        rows.faces()
+            .axis(axis)
+            .indices()
+            .map(move |face| problem.density(axis, face) * volume)
+            .collect::<Vec<_>>()
     };
     (0..D).flat_map(of_axis).collect()
 }

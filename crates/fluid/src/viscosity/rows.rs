@@ -55,10 +55,14 @@ where
         viscosity: ViscosityField<D>,
         form: ViscosityForm,
     ) -> Result<Self, FluidError> {
-        let faces = FaceIndexMap::new(problem.domain.grid(), GHOST_LAYERS, problem.domain.periodic(), |axis, face| {
-            problem.is_unknown(axis, face)
-        });
-        let mut assembly = Assembly { problem, velocity, viscosity, faces: &faces, rows: Vec::new(), known: Vec::new() };
+        let faces = FaceIndexMap::new(
+            problem.domain.grid(),
+            GHOST_LAYERS,
+            problem.domain.periodic(),
+            |axis, face| problem.is_unknown(axis, face),
+        );
+        let mut assembly =
+            Assembly { problem, velocity, viscosity, faces: &faces, rows: Vec::new(), known: Vec::new() };
         match form {
             ViscosityForm::Laplacian => assembly.laplacian(),
             ViscosityForm::Stress => assembly.stress(),
@@ -135,7 +139,11 @@ where
                         }
                         [self.across(axis, along, low, high), self.across(axis, along, high, low)]
                     };
-                    let mu = if axis == along { self.cell_viscosity(low) } else { self.edge_viscosity(axis, low, high) };
+                    let mu = if axis == along {
+                        self.cell_viscosity(low)
+                    } else {
+                        self.edge_viscosity(axis, low, high)
+                    };
                     self.push(&[(ends, 1.0 / h)], mu * volume);
                 }
             }
@@ -275,7 +283,8 @@ where
         }
         let mut open = false;
         for _ in 0..2 {
-            let inside = (0..D).all(|a| upper[a] >= 0 && upper[a] < cells[a] as isize + isize::from(a == along));
+            let inside =
+                (0..D).all(|a| upper[a] >= 0 && upper[a] < cells[a] as isize + isize::from(a == along));
             if inside {
                 let mut below = upper;
                 below[along] -= 1;
@@ -316,7 +325,8 @@ where
             let mut below = face;
             below[axis] -= 1;
             for cell in [below, face] {
-                if self.problem.cells.lattice().stores(cell) && self.problem.cells.at(cell) == CellKind::Fluid {
+                if self.problem.cells.lattice().stores(cell) && self.problem.cells.at(cell) == CellKind::Fluid
+                {
                     sum += cells.at(cell);
                     count += 1.0;
                 }

@@ -111,7 +111,8 @@ fn a_turning_drop_is_braked_by_the_decoupled_form_only() {
 fn the_block_form_gives_the_same_velocities() {
     let grid = Grid::<3>::new(Vector::zeros(), Vector::from([0.1, 0.12, 0.15]), [6, 5, 4]).unwrap();
     let lid = Side::NoSlip { velocity: Vector::from([0.5, 0.0, -0.2]) };
-    let domain = Domain::new(grid, [[Side::wall(), Side::open()], [Side::slip(), lid], [Side::Periodic; 2]]).unwrap();
+    let domain =
+        Domain::new(grid, [[Side::wall(), Side::open()], [Side::slip(), lid], [Side::Periodic; 2]]).unwrap();
     let scene = Scene::new(domain, None);
     let problem = scene.problem();
     let mu = Field::from_fn(&grid, Location::Cell, |x| 0.1 + x[0] + x[1] * x[1]);

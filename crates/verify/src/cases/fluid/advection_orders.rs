@@ -39,7 +39,14 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
             errors.push([1.0 / n as f64, mean_error(n, advection)?]);
         }
         let observed = convergence::order(&errors);
-        measurements.near(&format!("{name}: order of the mean error"), "512", observed, order, tolerance, SOURCE);
+        measurements.near(
+            &format!("{name}: order of the mean error"),
+            "512",
+            observed,
+            order,
+            tolerance,
+            SOURCE,
+        );
         if let Some(expected) = error {
             let row = format!("{name}: mean error relative to the spec's");
             measurements.near(&row, "256", errors[0][1] / expected, 1.0, 0.1, SOURCE);

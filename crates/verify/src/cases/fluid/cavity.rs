@@ -35,10 +35,17 @@ pub(super) const FINE: Case = Case {
 const SOURCE: &str = "U. Ghia, K. N. Ghia, C. T. Shin, J. Comput. Phys. 48, 1982, tables I and II";
 
 /// `published`: smallest u on the vertical centre line, largest and smallest v on the horizontal one.
-fn cavity(measurements: &mut Measurements, n: usize, reynolds: f64, published: [f64; 3], end: f64) -> Result<(), CaseError> {
+fn cavity(
+    measurements: &mut Measurements,
+    n: usize,
+    reynolds: f64,
+    published: [f64; 3],
+    end: f64,
+) -> Result<(), CaseError> {
     let lid = Side::NoSlip { velocity: Vector::from([1.0, 0.0]) };
     let domain = domain([n, n], 1.0 / n as f64, [[Side::wall(); 2], [Side::wall(), lid]])?;
-    let mut model = FluidModel::new(domain, Liquid { viscosity: 1.0 / reynolds, ..Liquid::new("fluid", 1.0) });
+    let mut model =
+        FluidModel::new(domain, Liquid { viscosity: 1.0 / reynolds, ..Liquid::new("fluid", 1.0) });
     model.options.pressure.divergence = 1e-7;
     model.options.viscosity_tolerance = 1e-7;
     let mut run = Run::new(model, |_, _| Ok(()))?;
@@ -66,7 +73,9 @@ fn cavity(measurements: &mut Measurements, n: usize, reynolds: f64, published: [
         v.iter().map(|p| p[1]).fold(f64::NEG_INFINITY, f64::max),
         v.iter().map(|p| p[1]).fold(f64::INFINITY, f64::min),
     ];
-    for ((name, value), reference) in ["smallest u", "largest v", "smallest v"].iter().zip(measured).zip(published) {
+    for ((name, value), reference) in
+        ["smallest u", "largest v", "smallest v"].iter().zip(measured).zip(published)
+    {
         let row = format!("Re {reynolds}: {name} / lid speed");
         measurements.near(&row, &format!("{n}^2"), value, reference, 0.03 * reference.abs(), SOURCE);
     }
@@ -77,7 +86,11 @@ fn cavity(measurements: &mut Measurements, n: usize, reynolds: f64, published: [
         scale: Scale::Linear,
         series: vec![
             Series { label: format!("{n}^2"), points: u, reference: false },
-            Series { label: "Ghia, smallest u".into(), points: vec![[published[0], 0.0], [published[0], 1.0]], reference: true },
+            Series {
+                label: "Ghia, smallest u".into(),
+                points: vec![[published[0], 0.0], [published[0], 1.0]],
+                reference: true,
+            },
         ],
     });
     Ok(())

@@ -23,7 +23,9 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     let inflow = Side::Inflow { velocity: Vector::from([1.0, 0.0]) };
     let domain = domain([6 * n, n], h, [[inflow, Side::open()], [Side::wall(); 2]])?;
     let mut model = FluidModel::new(domain, Liquid { viscosity: 0.02, ..Liquid::new("air", 1.0) });
-    let step = Shape::cuboid(Vector::from([1.0, 0.25])).and_then(|s| s.translated(Vector::from([0.0, 0.25]))).map_err(failed)?;
+    let step = Shape::cuboid(Vector::from([1.0, 0.25]))
+        .and_then(|s| s.translated(Vector::from([0.0, 0.25])))
+        .map_err(failed)?;
     model.obstacles.push(Obstacle::fixed("step", step));
     let mut run = Run::new(model, |_, _| Ok(()))?;
     let mut change: f64 = 0.0;
@@ -42,6 +44,12 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     measurements.at_most("change of the velocity in the last step (m/s)", "96 x 16", change, 1e-4, SOURCE);
     // Behind the step the flow turns back: there is an eddy.
     let back = (0..8).map(|j| u.at([20, j])).fold(f64::INFINITY, f64::min);
-    measurements.at_most("smallest velocity behind the step (m/s)", "96 x 16", back, -0.01, "an eddy behind a step");
+    measurements.at_most(
+        "smallest velocity behind the step (m/s)",
+        "96 x 16",
+        back,
+        -0.01,
+        "an eddy behind a step",
+    );
     Ok(())
 }

@@ -26,7 +26,13 @@ const NU: f64 = 0.1;
 fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     for (name, form) in [("component", ViscosityForm::Laplacian), ("stress", ViscosityForm::Stress)] {
         let [couette, _] = errors(16, 1.0, 0.0, form)?;
-        measurements.at_most(&format!("Couette, {name} form: largest error (m/s)"), "16", couette, 1e-8, SOURCE);
+        measurements.at_most(
+            &format!("Couette, {name} form: largest error (m/s)"),
+            "16",
+            couette,
+            1e-8,
+            SOURCE,
+        );
         let [_, offset] = errors(16, 0.0, 0.8, form)?;
         let row = format!("Poiseuille, {name} form: largest error after the known offset (m/s)");
         measurements.at_most(&row, "16", offset, 1e-8, SOURCE);

@@ -19,17 +19,37 @@ pub(super) const CASE: Case = Case {
     run,
 };
 
-const SOURCE: &str = "J. C. Martin, W. J. Moyce, Phil. Trans. R. Soc. Lond. A 244, 1952, n^2 = 2, a = 2.25 in";
+const SOURCE: &str =
+    "J. C. Martin, W. J. Moyce, Phil. Trans. R. Soc. Lond. A 244, 1952, n^2 = 2, a = 2.25 in";
 
 /// `(T, Z)` of the front.
 const FRONT: [[f64; 2]; 13] = [
-    [0.41, 1.11], [0.84, 1.22], [1.19, 1.44], [1.43, 1.67], [1.63, 1.89], [1.83, 2.11], [1.98, 2.33], [2.20, 2.56],
-    [2.32, 2.78], [2.51, 3.00], [2.65, 3.22], [2.83, 3.44], [2.98, 3.67],
+    [0.41, 1.11],
+    [0.84, 1.22],
+    [1.19, 1.44],
+    [1.43, 1.67],
+    [1.63, 1.89],
+    [1.83, 2.11],
+    [1.98, 2.33],
+    [2.20, 2.56],
+    [2.32, 2.78],
+    [2.51, 3.00],
+    [2.65, 3.22],
+    [2.83, 3.44],
+    [2.98, 3.67],
 ];
 /// `(tau, H)` of the column at the wall.
 const HEIGHT: [[f64; 2]; 10] = [
-    [0.56, 0.94], [0.77, 0.89], [0.93, 0.83], [1.08, 0.78], [1.28, 0.72], [1.46, 0.67], [1.66, 0.61], [1.84, 0.56],
-    [2.00, 0.50], [2.21, 0.44],
+    [0.56, 0.94],
+    [0.77, 0.89],
+    [0.93, 0.83],
+    [1.08, 0.78],
+    [1.28, 0.72],
+    [1.46, 0.67],
+    [1.66, 0.61],
+    [1.84, 0.56],
+    [2.00, 0.50],
+    [2.21, 0.44],
 ];
 
 fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
@@ -52,17 +72,18 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     }
     let difference = deviation(&fronts[0], &fronts[1]);
     measurements.at_most("front: difference between the grids / a", "64^2, 128^2", difference, 0.15, SOURCE);
-    let plot = |title: &str, x: &str, y: &str, pick: fn(&Collapse) -> &Vec<[f64; 2]>, data: &[[f64; 2]]| Plot {
-        title: title.into(),
-        x: x.into(),
-        y: y.into(),
-        scale: Scale::Linear,
-        series: plots
-            .iter()
-            .map(|(label, c)| Series { label: label.clone(), points: pick(c).clone(), reference: false })
-            .chain([Series { label: "experiment".into(), points: data.to_vec(), reference: true }])
-            .collect(),
-    };
+    let plot =
+        |title: &str, x: &str, y: &str, pick: fn(&Collapse) -> &Vec<[f64; 2]>, data: &[[f64; 2]]| Plot {
+            title: title.into(),
+            x: x.into(),
+            y: y.into(),
+            scale: Scale::Linear,
+            series: plots
+                .iter()
+                .map(|(label, c)| Series { label: label.clone(), points: pick(c).clone(), reference: false })
+                .chain([Series { label: "experiment".into(), points: data.to_vec(), reference: true }])
+                .collect(),
+        };
     measurements.plot(plot("Dam break: front", "t sqrt(2 g / a)", "x / a", |c| &c.front, &FRONT));
     measurements.plot(plot("Dam break: height", "t sqrt(g / a)", "y / 2a", |c| &c.height, &HEIGHT));
     Ok(())
@@ -93,7 +114,8 @@ fn collapse(n: usize) -> Result<Collapse, CaseError> {
     for frame in 1..=60 {
         run.until(end * f64::from(frame) / 60.0)?;
         let phi = &run.state.liquids[0].phi;
-        let wet = |x: f64, y: f64| phi.sample(&Vector::from([x, y]), Interpolation::Linear, Reach::Ghost) <= 0.0;
+        let wet =
+            |x: f64, y: f64| phi.sample(&Vector::from([x, y]), Interpolation::Linear, Reach::Ghost) <= 0.0;
         let steps = 20 * n;
         let along = |k: usize| (k as f64 + 0.5) * size / steps as f64;
         // The furthest wet point just above the floor, and the highest at the wall.

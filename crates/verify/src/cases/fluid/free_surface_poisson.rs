@@ -36,7 +36,11 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
         errors.push([2.0 / n as f64, error]);
     }
     measurements.at_least("order of the largest error", "128^2", convergence::order(&errors), 1.8, SOURCE);
-    measurements.plot(convergence::plot("Pressure on the flower", "error", &[("largest".into(), errors, 2.0)]));
+    measurements.plot(convergence::plot(
+        "Pressure on the flower",
+        "error",
+        &[("largest".into(), errors, 2.0)],
+    ));
     Ok(())
 }
 
@@ -44,7 +48,8 @@ fn error(n: usize) -> Result<f64, CaseError> {
     let h = 2.0 / n as f64;
     let grid = Grid::<2>::new(Vector::repeat(-1.0), Vector::repeat(h), [n, n]).map_err(failed)?;
     let domain = Domain::new(grid, [[Side::wall(); 2]; 2]).map_err(failed)?;
-    let phi = Field::from_fn(&grid, Location::Cell, |x| x.norm() - 0.6 - 0.1 * (5.0 * x[1].atan2(x[0])).sin());
+    let phi =
+        Field::from_fn(&grid, Location::Cell, |x| x.norm() - 0.6 - 0.1 * (5.0 * x[1].atan2(x[0])).sin());
     let walls = Walls::new(&domain, &[], &[], SolidBoundary::Voxels);
     let cells = classify(&domain, &walls, Some(&phi));
     let mut known = FaceFields::new(&grid, 0.0);

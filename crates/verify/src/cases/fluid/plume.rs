@@ -69,7 +69,8 @@ fn rigid() -> Result<f64, CaseError> {
     let spin = Vector::from([0.3, -0.5, 1.1]);
     for axis in 0..3 {
         let lattice = *velocity.component(axis).lattice();
-        let values: Vec<f64> = lattice.stored_indices().map(|i| spin.cross(&lattice.position(i))[axis]).collect();
+        let values: Vec<f64> =
+            lattice.stored_indices().map(|i| spin.cross(&lattice.position(i))[axis]).collect();
         velocity.component_mut(axis).values_mut().copy_from_slice(&values);
     }
     let before = velocity.clone();

@@ -33,7 +33,8 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     };
     // A basin at the bottom, shut off from the rest, over half of the pumped side; the other half pumps into the channel.
     let basin = cuboid([0.3, 0.3], [0.5, 0.1])?.difference(cuboid([0.25, 0.25], [0.5, 0.1])?);
-    let cage = cuboid([1.5 * h, 1.5 * h], [0.5125, 0.7125])?.difference(cuboid([0.5 * h, 0.5 * h], [0.5125, 0.7125])?);
+    let cage = cuboid([1.5 * h, 1.5 * h], [0.5125, 0.7125])?
+        .difference(cuboid([0.5 * h, 0.5 * h], [0.5125, 0.7125])?);
     let obstacles = [Obstacle::fixed("basin", basin), Obstacle::fixed("cage", cage)];
     let placements = obstacles.each_ref().map(|obstacle| obstacle.placement(0.0));
     let walls = Walls::new(&domain, &obstacles, &placements, SolidBoundary::Voxels);
@@ -51,14 +52,24 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     let mut velocity = FaceFields::new(domain.grid(), 0.0);
     for axis in 0..2 {
         velocity.component_mut(axis).update(|_, _| 0.0);
-        velocity.component_mut(axis).values_mut().iter_mut().for_each(|u| *u = random.random_range(-1.0..1.0));
+        velocity
+            .component_mut(axis)
+            .values_mut()
+            .iter_mut()
+            .for_each(|u| *u = random.random_range(-1.0..1.0));
     }
     let mut pressure = Field::new(domain.grid(), Location::Cell, 0.0);
     let dt = 0.01;
     let report = Projection::default()
         .project(&problem, &mut velocity, &mut pressure, dt, &PressureTolerance::default())
         .map_err(failed)?;
-    measurements.at_most("largest |div u| dt", "40^2", problem.largest_divergence(&velocity) * dt, 1e-8, SOURCE);
+    measurements.at_most(
+        "largest |div u| dt",
+        "40^2",
+        problem.largest_divergence(&velocity) * dt,
+        1e-8,
+        SOURCE,
+    );
     // The basin and the cage.
     measurements.near("closed regions", "40^2", report.closed_regions as f64, 2.0, 0.0, SOURCE);
     measurements.near("net flux into the basin (m^2/s)", "40^2", report.net_flux, 0.25, 1e-12, SOURCE);

@@ -18,7 +18,8 @@ pub(super) const CASE: Case = Case {
 const SOURCE: &str = "exact: same bits";
 
 fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
-    let mut model = FluidModel::new(domain([32, 24], 1.0 / 32.0, [[Side::slip(); 2]; 2])?, Liquid::new("water", 1000.0));
+    let mut model =
+        FluidModel::new(domain([32, 24], 1.0 / 32.0, [[Side::slip(); 2]; 2])?, Liquid::new("water", 1000.0));
     model.free_surface = true;
     model.gravity[1] = -9.81;
     let mut run = Run::new(model, |model, state| {

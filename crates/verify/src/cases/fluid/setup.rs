@@ -11,7 +11,11 @@ pub(super) fn failed(error: impl std::fmt::Display) -> CaseError {
 }
 
 /// A box of `cells` cells of edge `h` (m) with its lower corner at the origin.
-pub(super) fn domain<const D: usize>(cells: [usize; D], h: f64, sides: [[Side<D>; 2]; D]) -> Result<Domain<D>, CaseError> {
+pub(super) fn domain<const D: usize>(
+    cells: [usize; D],
+    h: f64,
+    sides: [[Side<D>; 2]; D],
+) -> Result<Domain<D>, CaseError> {
     let grid = Grid::new(Vector::zeros(), Vector::repeat(h), cells).map_err(failed)?;
     Domain::new(grid, sides).map_err(failed)
 }

@@ -29,8 +29,9 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     model.gravity[1] = -g;
     let k = TAU / length;
     let amplitude = 0.01 * length;
-    let mut run =
-        Run::new(model, |model, state| state.set_liquid(model, 0, |x| x[1] - depth - amplitude * (k * x[0]).cos()))?;
+    let mut run = Run::new(model, |model, state| {
+        state.set_liquid(model, 0, |x| x[1] - depth - amplitude * (k * x[0]).cos())
+    })?;
     let omega = (g * k * (k * depth).tanh()).sqrt();
     let period = TAU / omega;
     let mut heights = vec![[0.0, amplitude]];
@@ -63,9 +64,22 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     }
     // Between the first and the fourth crossing lie one and a half periods.
     let measured = 1.5 * TAU / (crossings[3] - crossings[0]);
-    measurements.near("frequency / linear theory", "64 cells a wavelength", measured / omega, 1.0, 0.02, SOURCE);
+    measurements.near(
+        "frequency / linear theory",
+        "64 cells a wavelength",
+        measured / omega,
+        1.0,
+        0.02,
+        SOURCE,
+    );
     let late = heights.iter().filter(|p| p[0] > 1.6 * period).map(|p| p[1].abs()).fold(0.0, f64::max);
-    measurements.at_least("amplitude after two periods / at the start (reported)", "64", late / amplitude, 0.3, SOURCE);
+    measurements.at_least(
+        "amplitude after two periods / at the start (reported)",
+        "64",
+        late / amplitude,
+        0.3,
+        SOURCE,
+    );
     let exact = heights.iter().map(|p| [p[0], amplitude * (omega * p[0]).cos()]).collect();
     measurements.plot(Plot {
         title: "Standing wave".into(),

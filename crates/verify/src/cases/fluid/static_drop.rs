@@ -26,7 +26,8 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     // The drop does not move, so particles have nothing to add.
     model.options.surface.particles = None;
     let centre = Vector::from([0.503, 0.496]);
-    let mut run = Run::new(model, |model, state| state.set_liquid(model, 0, |x| (x - centre).norm() - radius))?;
+    let mut run =
+        Run::new(model, |model, state| state.set_liquid(model, 0, |x| (x - centre).norm() - radius))?;
     let mut speed: f64 = 0.0;
     for _ in 0..50 {
         let dt = run.stepper.stable_step(&run.model, &run.state);
@@ -43,6 +44,12 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     measurements.near("pressure inside / (sigma / r)", "r / h = 20", jump, 1.0, 0.02, SOURCE);
     // Reported: in units of the capillary velocity sqrt(sigma / (rho r)), which a drop that is not held would reach.
     let capillary = (sigma / radius).sqrt();
-    measurements.at_most("spurious current / capillary velocity (reported)", "r / h = 20", speed / capillary, 0.05, SOURCE);
+    measurements.at_most(
+        "spurious current / capillary velocity (reported)",
+        "r / h = 20",
+        speed / capillary,
+        0.05,
+        SOURCE,
+    );
     Ok(())
 }

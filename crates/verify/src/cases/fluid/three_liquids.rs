@@ -20,7 +20,10 @@ const SOURCE: &str = "exact: the two smallest level sets sum to zero (F. Losasso
 
 fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     let n = 48;
-    let mut model = FluidModel::new(domain([n, n], 1.0 / n as f64, [[Side::slip(); 2]; 2])?, Liquid::new("heavy", 1200.0));
+    let mut model = FluidModel::new(
+        domain([n, n], 1.0 / n as f64, [[Side::slip(); 2]; 2])?,
+        Liquid::new("heavy", 1200.0),
+    );
     model.liquids.push(Liquid::new("water", 1000.0));
     model.liquids.push(Liquid::new("oil", 800.0));
     model.gravity[1] = -9.81;

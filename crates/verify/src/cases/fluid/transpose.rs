@@ -39,7 +39,12 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     Ok(())
 }
 
-fn mismatch<const D: usize>(n: usize, boundary: SolidBoundary, surface: bool, periodic: bool) -> Result<f64, CaseError>
+fn mismatch<const D: usize>(
+    n: usize,
+    boundary: SolidBoundary,
+    surface: bool,
+    periodic: bool,
+) -> Result<f64, CaseError>
 where
     Dim<D>: Space<D>,
 {
@@ -66,7 +71,11 @@ where
     let mut random = Pcg64Mcg::seed_from_u64(11);
     let mut velocity = FaceFields::new(domain.grid(), 0.0);
     for axis in 0..D {
-        velocity.component_mut(axis).values_mut().iter_mut().for_each(|u| *u = random.random_range(-1.0..1.0));
+        velocity
+            .component_mut(axis)
+            .values_mut()
+            .iter_mut()
+            .for_each(|u| *u = random.random_range(-1.0..1.0));
     }
     domain.fill_velocity_ghosts(&mut velocity);
     // Closed faces at rest, so that divergence is linear in the unknown faces.

@@ -34,7 +34,8 @@ where
     Dim<D>: Space<D>,
 {
     let h = 0.1;
-    let mut model = FluidModel::new(domain([10; D], h, [[Side::slip(); 2]; D])?, Liquid::new("water", 1000.0));
+    let mut model =
+        FluidModel::new(domain([10; D], h, [[Side::slip(); 2]; D])?, Liquid::new("water", 1000.0));
     model.liquids.push(Liquid::new("air", 1.0));
     model.gravity[1] = -9.81;
     model.options.pressure.divergence = 1e-15;

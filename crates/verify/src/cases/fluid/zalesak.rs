@@ -28,7 +28,13 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     let with = error(true)?;
     let without = error(false)?;
     measurements.at_most("area error with particles", "100^2", with[0], 0.01, SOURCE);
-    measurements.at_least("misplaced area without / with particles", "100^2", without[1] / with[1], 3.0, SOURCE);
+    measurements.at_least(
+        "misplaced area without / with particles",
+        "100^2",
+        without[1] / with[1],
+        3.0,
+        SOURCE,
+    );
     Ok(())
 }
 
@@ -56,23 +62,23 @@ fn error(particles: bool) -> Result<[f64; 2], CaseError> {
     let options = ParticleOptions::default();
     let mut markers = Markers::default();
     if particles {
-        markers.reseed(&domain, &walls, &phi, &options, 1);
+        markers.reseed(&domain, &walls, &phi, &options, 1, None);
     }
     let mut work = [phi.clone(), phi.clone()];
     for step in 0..628 {
         carry(&domain, &velocity, &mut phi, &mut work, 1.0, LevelSetTransport::default());
         if particles {
-            markers.advance(&domain, &walls, &velocity, 1.0);
-            markers.correct(&mut phi, options.escape);
+            markers.advance(&domain, &walls, &velocity, 1.0, None);
+            markers.correct(&mut phi, options.escape, None);
             domain.fill_level_set_ghosts(&mut phi);
         }
         reinitialise(&domain, &mut phi, None).map_err(failed)?;
         if particles {
-            markers.correct(&mut phi, options.escape);
+            markers.correct(&mut phi, options.escape, None);
             domain.fill_level_set_ghosts(&mut phi);
-            markers.measure_radii(&phi);
+            markers.measure_radii(&phi, None);
             if step % 20 == 19 {
-                markers.reseed(&domain, &walls, &phi, &options, step + 2);
+                markers.reseed(&domain, &walls, &phi, &options, step + 2, None);
             }
         }
     }
