@@ -2,6 +2,7 @@
 
 use crate::{Model, State};
 use serde::{Deserialize, Serialize};
+use splashdown_fluid::FluidDiagnostics;
 use splashdown_math::{Coordinates, Dim, Space, Spin, Vector};
 use splashdown_rigid::joint::joint_errors;
 
@@ -31,6 +32,9 @@ pub struct Diagnostics {
     /// How well the joints hold, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joints: Option<JointDiagnostics>,
+    /// The fluid, which is not part of the totals above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fluid: Option<FluidDiagnostics>,
 }
 
 /// Largest errors of all joints.
@@ -98,6 +102,7 @@ impl Diagnostics {
                     angular_limit_error: errors.angular_limit,
                 }
             }),
+            fluid: None,
         }
     }
 }

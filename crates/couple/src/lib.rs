@@ -22,6 +22,7 @@ mod articulation;
 mod breaking;
 mod clock;
 mod diagnostics;
+mod fluid;
 mod generalized;
 mod model;
 mod newcomers;

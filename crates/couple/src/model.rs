@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::{Particles, Spring, SpringError, Springs};
+use splashdown_fluid::{FluidError, FluidModel};
 use splashdown_math::{Dim, Space, Vector};
 use splashdown_rigid::{
     Body, ContactOptions, EnergyFix, Joint, JointError, OrientationOrder, Trajectory, TrajectoryError,
@@ -99,6 +100,9 @@ pub enum ModelError {
         /// Number of pin flags.
         pins: usize,
     },
+    /// A fluid that cannot be simulated.
+    #[error("fluid: {0}")]
+    Fluid(#[from] FluidError),
     /// A gravity that is not finite.
     #[error("gravity is not finite")]
     Gravity,
@@ -143,6 +147,8 @@ where
     pub springs: Springs,
     /// Which particles and springs belong to which deformable body.
     pub deformables: Vec<Deformable>,
+    /// The fluid, if there is one.
+    pub fluid: Option<FluidModel<D>>,
 }
 
 impl<const D: usize> Model<D>
@@ -160,6 +166,7 @@ where
             particles: Particles::default(),
             springs: Springs::default(),
             deformables: Vec::new(),
+            fluid: None,
         }
     }
 

@@ -3,6 +3,7 @@
 use crate::Newcomers;
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
+use splashdown_fluid::FluidState;
 use splashdown_math::{Dim, Space};
 use splashdown_rigid::{BodyState, ContactMemory};
 
@@ -39,6 +40,8 @@ where
     pub bodies: Vec<BodyState<D>>,
     /// Particles of deformable bodies.
     pub particles: ParticleState<D>,
+    /// The fluid, if there is one.
+    pub fluid: Option<FluidState<D>>,
     /// Start values of the next solves.
     pub multipliers: Multipliers,
     /// Contact impulses of the last step, from which the next one starts.
@@ -58,6 +61,7 @@ where
             step: 0,
             bodies: Vec::new(),
             particles: ParticleState { position: Vec::new(), velocity: Vec::new() },
+            fluid: None,
             multipliers: Multipliers::default(),
             contact: ContactMemory::default(),
             newcomers: Newcomers::default(),

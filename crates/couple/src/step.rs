@@ -10,6 +10,7 @@
 //! | V.2 velocity to n+1 | half way | `v^n -> v^{n+1}` | `velocity_to_full_step` |
 //! | V.3 joints | `x^{n+1}` | `v^{n+1}` | `Articulation::post_stabilize` |
 //! | V.4 contact | `x^{n+1}` | `v^{n+1}` | `ContactSolver::contact_full` |
+//! | VI fluid | `x^{n+1}` | face velocities | `fluid::advance_fluid` |
 //!
 //! Collisions come before contact and use `v^n`, so a body at rest never bounces (spec/rigid-bodies.md 3.5). Each implicit velocity solve is one
 //! coupled system, so whatever adds rows is coupled to everything else at once.
@@ -202,6 +203,8 @@ where
         step: state.step + 1,
         bodies,
         particles: ParticleState { position: positions, velocity: full.velocities.particles },
+        // Stage VI follows in `World::step`.
+        fluid: None,
         multipliers: Multipliers { half: half.multipliers, full: full.multipliers },
         newcomers: state.newcomers.clone(),
         contact: memory,

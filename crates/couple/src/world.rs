@@ -1,9 +1,11 @@
 //! A model with its state.
 
 use crate::breaking::{Breaking, MOST_BREAKS_A_STEP};
+use crate::fluid::{FluidScratch, advance_fluid};
 use crate::step::{Advanced, advance};
 use crate::{Diagnostics, Model, ModelError, State, StepError, StepReport};
 use splashdown_deformable::{Particles, Spring};
+use splashdown_fluid::{FluidModel, FluidState};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::{Body, BodyState, ContactSolver, Joint, Kind, Trajectory};
 use splashdown_solve::CoupledSolver;
@@ -52,6 +54,7 @@ where
     /// The joints as the scene has them; those of the model hang on fragments where bodies broke. Empty while none has.
     pub(crate) scene_joints: Vec<Joint<D>>,
     scratch: Scratch<D>,
+    fluid: FluidScratch<D>,
 }
 
 impl<const D: usize> World<D>
@@ -70,6 +73,7 @@ where
             displaced: BTreeMap::new(),
             scene_joints: Vec::new(),
             scratch: Scratch::default(),
+            fluid: FluidScratch::default(),
         })
     }
 
@@ -157,9 +161,15 @@ where
     pub fn restore(&mut self, mut state: State<D>) -> bool {
         let fits = state.particles.position.len() == self.model.particles.len()
             && state.particles.velocity.len() == self.model.particles.len()
+            && match (&self.model.fluid, &state.fluid) {
+                (Some(model), Some(fluid)) => fluid.fits(model),
+                (None, None) => true,
+                _ => false,
+            }
             && self.put_in_newcomers(&mut state);
         if fits {
             self.state = state;
+            self.measure_fluid();
         }
         fits
     }
@@ -167,6 +177,32 @@ where
     /// Sets the clock, so that rounding does not pile up over many steps (s).
     pub fn set_time(&mut self, time: f64) {
         self.state.time = time;
+        if let Some(fluid) = &mut self.state.fluid {
+            fluid.time = time;
+        }
+    }
+
+    /// Fills the world with a fluid; `state` is made fit to start from.
+    pub fn set_fluid(&mut self, model: FluidModel<D>, mut state: FluidState<D>) -> Result<(), ModelError> {
+        self.fluid = FluidScratch::default();
+        self.fluid.initialise(&model, &mut state)?;
+        self.model.fluid = Some(model);
+        self.state.fluid = Some(state);
+        Ok(())
+    }
+
+    /// Largest step (s) that suits the fluid as it flows now; infinite without one.
+    pub fn fluid_stable_step(&mut self) -> f64 {
+        match (&self.model.fluid, &self.state.fluid) {
+            (Some(model), Some(state)) => self.fluid.stable_step(model, state),
+            _ => f64::INFINITY,
+        }
+    }
+
+    fn measure_fluid(&mut self) {
+        if let (Some(model), Some(state)) = (&self.model.fluid, &self.state.fluid) {
+            self.fluid.measure(model, state);
+        }
     }
 
     /// Advances by `dt` seconds. On an error the state is the one before the step.
@@ -177,7 +213,16 @@ where
         let mut before: Option<State<D>> = None;
         let error = loop {
             match advance(&self.model, &self.state, dt, &breaking, &mut self.scratch) {
-                Ok(Advanced::To(state, mut report)) => {
+                Ok(Advanced::To(mut state, mut report)) => {
+                    // VI.
+                    match advance_fluid(&self.model, &self.state, dt, &mut self.fluid) {
+                        Ok(None) => {}
+                        Ok(Some((fluid, solve))) => {
+                            state.fluid = Some(fluid);
+                            report.solves.push(solve);
+                        }
+                        Err(error) => break error,
+                    }
                     self.state = *state;
                     report.broken = broken;
                     return Ok(report);
@@ -203,6 +248,7 @@ where
 
     /// Conserved quantities now.
     pub fn diagnostics(&self) -> Diagnostics {
-        Diagnostics::measure(&self.model, &self.state)
+        let fluid = self.fluid.diagnostics().cloned();
+        Diagnostics { fluid, ..Diagnostics::measure(&self.model, &self.state) }
     }
 }

@@ -15,6 +15,7 @@ pub mod forces;
 mod model;
 mod obstacle;
 pub mod pressure;
+pub mod shell;
 mod state;
 mod step;
 pub mod surface;

@@ -5,6 +5,7 @@ use crate::domain::Domain;
 use crate::error::FluidError;
 use crate::obstacle::Obstacle;
 use crate::pressure::PressureTolerance;
+use crate::shell::Shell;
 use crate::viscosity::{ViscosityForm, ViscousStep};
 use crate::walls::SolidBoundary;
 use serde::{Deserialize, Serialize};
@@ -264,6 +265,8 @@ where
     pub smoke: Option<SmokeModel>,
     /// Solids.
     pub obstacles: Vec<Obstacle<D>>,
+    /// Thin shells.
+    pub shells: Vec<Shell<D>>,
     /// Sources and sinks.
     pub sources: Vec<Source<D>>,
     /// Numerical choices.
@@ -283,6 +286,7 @@ where
             free_surface: false,
             smoke: None,
             obstacles: Vec::new(),
+            shells: Vec::new(),
             sources: Vec::new(),
             options: FluidOptions::default(),
         }

@@ -103,6 +103,13 @@ where
         Ok(())
     }
 
+    /// Bytes of its fields, without particles.
+    pub fn field_bytes(&self) -> usize {
+        let faces: usize = self.velocity.components().iter().map(|c| 8 * c.values().len()).sum();
+        let cells = 8 * self.pressure.values().len();
+        faces + cells * (1 + 2 * usize::from(self.smoke.is_some()) + self.liquids.len())
+    }
+
     /// Is it a state of this fluid?
     pub fn fits(&self, model: &FluidModel<D>) -> bool {
         let grid = model.domain.grid();

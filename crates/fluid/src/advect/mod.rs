@@ -13,8 +13,9 @@ pub(crate) use trace::Tracer;
 pub use upwind::{UpwindScheme, advect_level_set};
 
 use crate::domain::Domain;
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
-use splashdown_geometry::grid::{FaceFields, Field};
+use splashdown_geometry::grid::{FaceFields, Field, Index};
 use splashdown_math::Vector;
 
 /// How a quantity is carried along.
@@ -131,61 +132,62 @@ impl Advection {
     ) {
         let Carried { field, forth, back } = carried;
         let lattice = *field.lattice();
-        {
+        if self.scheme == Scheme::SemiLagrangian {
             let old = Sampler::new(field);
             forth.update(|index, _| old.value(&tracer.follow(&lattice.position(index), -dt).point));
-        }
-        fill(forth);
-        if self.scheme == Scheme::SemiLagrangian {
+            fill(forth);
             std::mem::swap(field, forth);
             return;
         }
+        // Where each path begins, so that the limiter finds the values around without tracing again.
+        let mut feet = vec![ROUGH; lattice.len()];
+        {
+            let old = Sampler::new(field);
+            update_with_feet(forth, &mut feet, |index| {
+                let x = lattice.position(index);
+                let end = tracer.follow(&x, -dt);
+                let corners = old.corners(&end.point);
+                let smooth = !(end.outside || rough(&x) || rough(&end.point));
+                (old.blend(&corners), if smooth { corners.place as u32 } else { ROUGH })
+            });
+        }
+        fill(forth);
         // Back to where it came from: would be the old value if the paths were exact.
+        let (old, was) = (Sampler::new(field), field.values());
         {
             let there = Sampler::new(forth);
-            back.update(|index, _| there.value(&tracer.follow(&lattice.position(index), dt).point));
-        }
-        match self.scheme {
-            Scheme::MacCormack => {
-                let (old, first) = (Sampler::new(field), &*forth);
-                let was = field.values();
-                back.update(|index, returned| {
-                    let place = lattice.offset(index);
-                    let low_order = first.values()[place];
-                    let x = lattice.position(index);
-                    let corrected = low_order + 0.5 * (was[place] - returned);
-                    let end = tracer.follow(&x, -dt);
-                    if end.outside || rough(&x) || rough(&end.point) {
-                        return low_order;
+            let first = forth.values();
+            back.update(|index, _| {
+                let place = lattice.offset(index);
+                if self.scheme == Scheme::MacCormack && feet[place] == ROUGH {
+                    return first[place];
+                }
+                let returned = there.value(&tracer.follow(&lattice.position(index), dt).point);
+                let error = 0.5 * (was[place] - returned);
+                match self.scheme {
+                    Scheme::MacCormack => {
+                        self.limited(first[place] + error, first[place], || old.range(feet[place] as usize))
                     }
-                    self.limited(corrected, low_order, || old.range(&old.corners(&end.point)))
-                });
-            }
-            _ => {
-                let was = field.values();
-                back.update(|index, returned| {
-                    let place = lattice.offset(index);
-                    was[place] + 0.5 * (was[place] - returned)
-                });
-                fill(back);
-                let (old, corrected) = (Sampler::new(field), Sampler::new(back));
-                forth.update(|index, low_order| {
-                    let x = lattice.position(index);
-                    let end = tracer.follow(&x, -dt);
-                    if end.outside || rough(&x) || rough(&end.point) {
-                        return low_order;
-                    }
-                    self.limited(corrected.value(&end.point), low_order, || {
-                        old.range(&old.corners(&end.point))
-                    })
-                });
-                fill(forth);
-                std::mem::swap(field, forth);
-                return;
-            }
+                    _ => was[place] + error,
+                }
+            });
         }
         fill(back);
-        std::mem::swap(field, back);
+        if self.scheme == Scheme::Bfecc {
+            let corrected = Sampler::new(back);
+            forth.update(|index, low_order| {
+                let foot = feet[lattice.offset(index)];
+                if foot == ROUGH {
+                    return low_order;
+                }
+                let end = tracer.follow(&lattice.position(index), -dt);
+                self.limited(corrected.value(&end.point), low_order, || old.range(foot as usize))
+            });
+            fill(forth);
+            std::mem::swap(field, forth);
+        } else {
+            std::mem::swap(field, back);
+        }
     }
 
     #[inline(always)]
@@ -202,6 +204,34 @@ impl Advection {
             value.clamp(low.min(high), high)
         }
     }
+}
+
+/// Mark of a sample whose path is not fit for a second-order correction.
+const ROUGH: u32 = u32::MAX;
+
+/// Sets every sample proper of `field` and its entry of `feet`, in parallel by slabs.
+fn update_with_feet<const D: usize>(
+    field: &mut Field<D>,
+    feet: &mut [u32],
+    function: impl Fn(Index<D>) -> (f64, u32) + Sync,
+) {
+    let lattice = *field.lattice();
+    let (slab, ghost, counts) = (lattice.strides()[D - 1], lattice.ghost(), lattice.counts());
+    let inner = ghost * slab..(ghost + counts[D - 1]) * slab;
+    let values = field.values_mut()[inner.clone()].par_chunks_mut(slab);
+    values.zip(feet[inner].par_chunks_mut(slab)).enumerate().for_each(|(number, (values, feet))| {
+        let rows = if D == 2 { 1 } else { counts[1] };
+        for row in 0..rows {
+            let mut index = [0; D];
+            index[1] = row as isize;
+            index[D - 1] = number as isize;
+            let first = lattice.offset(index) - (number + ghost) * slab;
+            for place in first..first + counts[0] {
+                (values[place], feet[place]) = function(index);
+                index[0] += 1;
+            }
+        }
+    });
 }
 
 #[cfg(test)]

@@ -17,7 +17,7 @@ use crate::cells::CellKind;
 use crate::error::FluidError;
 use algebraic::AlgebraicSolver;
 use serde::{Deserialize, Serialize};
-use splashdown_geometry::grid::{FaceFields, Field, Index};
+use splashdown_geometry::grid::{FaceFields, Field, Index, Location};
 use splashdown_math::{Dim, Space};
 use splashdown_solve::multigrid::{
     Coupling, MultigridOptions, PoissonOptions, PoissonProblem, PoissonSolver, Regions,
@@ -95,10 +95,33 @@ where
         dt: f64,
         tolerance: &PressureTolerance,
     ) -> Result<PressureReport, FluidError> {
-        let grid = *problem.domain.grid();
-        let counts = grid.cells();
         problem.walls.impose(velocity);
         problem.apply_known(velocity, dt);
+        self.solve(problem, velocity, pressure, dt, tolerance)
+    }
+
+    /// The nearest incompressible velocity, without any time passing: known pressures do not act.
+    pub fn clean(
+        &mut self,
+        problem: &PressureProblem<D>,
+        velocity: &mut FaceFields<D>,
+        tolerance: &PressureTolerance,
+    ) -> Result<PressureReport, FluidError> {
+        problem.walls.impose(velocity);
+        let mut pressure = Field::new(problem.domain.grid(), Location::Cell, 0.0);
+        self.solve(problem, velocity, &mut pressure, 1.0, tolerance)
+    }
+
+    fn solve(
+        &mut self,
+        problem: &PressureProblem<D>,
+        velocity: &mut FaceFields<D>,
+        pressure: &mut Field<D>,
+        dt: f64,
+        tolerance: &PressureTolerance,
+    ) -> Result<PressureReport, FluidError> {
+        let grid = *problem.domain.grid();
+        let counts = grid.cells();
         self.prepare(problem)?;
         let Some(cached) = self.cache.as_mut() else { return Ok(PressureReport::default()) };
 

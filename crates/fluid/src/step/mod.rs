@@ -3,6 +3,7 @@
 //! | stage | what |
 //! |---|---|
 //! | `place_solids` | obstacles and sources at the end of the step close faces |
+//! | `make_flow_leak_proof` | the velocity that carries gets the effective velocity of moving shells |
 //! | `carry_surfaces` | level sets and particles go with the flow; particle correction, signed distance, reseeding |
 //! | `carry_scalars` | smoke and temperature |
 //! | `carry_velocity` | the velocity itself |
@@ -22,6 +23,7 @@ use crate::error::FluidError;
 use crate::model::{FluidModel, TimeScheme};
 use crate::obstacle::Placement;
 use crate::pressure::{FaceDensity, PressureProblem, PressureReport, Projection};
+use crate::shell::{ShellStep, Sight};
 use crate::state::FluidState;
 use crate::surface;
 use crate::viscosity::{Viscosity, ViscosityReport, ViscousStep};
@@ -48,6 +50,7 @@ where
     /// What `walls` was made from.
     placed: Vec<Placement<D>>,
     active_sources: Vec<bool>,
+    shells: Option<ShellStep<D>>,
     pub(crate) cells: Cells<D>,
     projection: Projection<D>,
     viscosity: Viscosity,
@@ -58,6 +61,8 @@ where
     surface: Option<Field<D>>,
     density: Option<FaceFields<D>>,
     tension: Option<FaceFields<D>>,
+    /// Seconds that the stages of the last step took.
+    seconds: Vec<(&'static str, f64)>,
 }
 
 impl<const D: usize> FluidStepper<D>
@@ -73,9 +78,10 @@ where
         let surfaces = model.level_sets() > 0;
         Ok(Self {
             cells: classify(&model.domain, &walls, None),
-            walls: None,
+            walls: Some(walls),
             placed: Vec::new(),
             active_sources: Vec::new(),
+            shells: None,
             projection: Projection::default(),
             viscosity: Viscosity::default(),
             faces: [FaceFields::new(grid, 0.0), FaceFields::new(grid, 0.0)],
@@ -84,6 +90,7 @@ where
             surface: surfaces.then(|| cells(0.0)),
             density: (model.liquids.len() > 1).then(|| FaceFields::new(grid, 0.0)),
             tension: (surfaces && model.options.surface.tension > 0.0).then(|| FaceFields::new(grid, 0.0)),
+            seconds: Vec::new(),
         })
     }
 
@@ -93,13 +100,16 @@ where
         if !state.fits(model) {
             return Err(FluidError::Mismatch("the state is not one of this fluid".into()));
         }
-        self.place_solids(model, state.time, None);
-        self.initialise_surfaces(model, state)?;
+        let shells = ShellStep::new(&model.shells, state.time, 0.0)?;
+        let sights = Sights::new(model, state, shells.as_ref(), 0.0)?;
+        self.place_solids(model, state.time, None, sights.as_ref());
+        self.initialise_surfaces(model, state, sights.as_ref())?;
         self.classify(model, state);
-        // A short time, so that the pressure of this clean-up does not pass for the real one.
-        self.project(model, state, 1.0)?;
-        state.pressure.values_mut().fill(0.0);
-        self.continue_velocity(model, state, 0.0)
+        let mut projection = std::mem::take(&mut self.projection);
+        let cleaned = projection.clean(&self.problem(model), &mut state.velocity, &model.options.pressure);
+        self.projection = projection;
+        cleaned?;
+        self.continue_velocity(model, state, 0.0, sights.as_ref())
     }
 
     /// Advances `state` by `dt` seconds. `placements` says where the obstacles are at the end of the step; `None` moves them by their own motion.
@@ -120,22 +130,38 @@ where
             });
         }
         let mut report = FluidReport::default();
-        self.place_solids(model, state.time + dt, placements);
+        let shells = ShellStep::new(&model.shells, state.time, dt)?;
+        let sights = Sights::new(model, state, shells.as_ref(), dt)?;
+        let sights = sights.as_ref();
+        let mut watch = Stopwatch::start();
+        self.place_solids(model, state.time + dt, placements, sights);
+        watch.lap("solids");
         if model.options.scheme == TimeScheme::Reflection {
-            self.reflect(model, state, dt, &mut report)?;
+            self.reflect(model, state, dt, sights, &mut report)?;
         } else {
             copy_faces(&state.velocity, &mut self.flow);
-            self.carry_surfaces(model, state, dt)?;
-            self.carry_scalars(model, state, dt);
+            self.measure_surfaces(model, state);
+            self.make_flow_leak_proof(model, state, sights)?;
+            watch.lap("leak-proof flow");
+            self.carry_surfaces(model, state, dt, sights)?;
+            watch.lap("surfaces");
+            self.carry_scalars(model, state, dt, sights);
+            watch.lap("scalars");
             self.start_viscosity(model, state, dt)?;
-            self.carry_velocity(model, state, dt);
+            self.carry_velocity(model, state, dt, sights);
+            watch.lap("velocity");
             self.apply_sources(model, state, dt)?;
             self.classify(model, state);
             self.add_forces(model, state, dt);
+            watch.lap("sources and forces");
             report.viscosity = self.apply_viscosity(model, state, dt)?;
+            watch.lap("viscosity");
             report.pressure = self.project(model, state, dt)?;
+            watch.lap("pressure");
         }
-        self.continue_velocity(model, state, dt)?;
+        self.continue_velocity(model, state, dt, sights)?;
+        watch.lap("continuation");
+        self.seconds = watch.laps;
         state.time += dt;
         state.step += 1;
         self.check_finite(state)?;
@@ -148,27 +174,28 @@ where
         model: &FluidModel<D>,
         state: &mut FluidState<D>,
         dt: f64,
+        sights: Option<&Sights<D>>,
         report: &mut FluidReport,
     ) -> Result<(), FluidError> {
         let half = 0.5 * dt;
         self.classify(model, state);
         copy_faces(&state.velocity, &mut self.flow);
         self.start_viscosity(model, state, dt)?;
-        self.carry_velocity(model, state, half);
+        self.carry_velocity(model, state, half, sights);
         self.add_forces(model, state, half);
         let mut before = state.velocity.clone();
         self.walls_ref().impose(&mut before);
         self.project(model, state, half)?;
         model.domain.fill_velocity_ghosts(&mut state.velocity);
         copy_faces(&state.velocity, &mut self.flow);
-        self.carry_scalars(model, state, dt);
+        self.carry_scalars(model, state, dt, sights);
         // The push of the pressure once more.
         for axis in 0..D {
             let old = before.component(axis);
             state.velocity.component_mut(axis).update(|face, u| 2.0 * u - old.at(face));
         }
         model.domain.fill_velocity_ghosts(&mut state.velocity);
-        self.carry_velocity(model, state, half);
+        self.carry_velocity(model, state, half, sights);
         self.apply_sources(model, state, dt)?;
         self.add_forces(model, state, half);
         report.viscosity = self.apply_viscosity(model, state, dt)?;
@@ -201,7 +228,9 @@ where
             .iter()
             .map(|liquid| if explicit { liquid.viscosity / liquid.density * inverse_squares } else { 0.0 })
             .fold(0.0, f64::max);
-        let gravity: f64 = (0..D).map(|a| model.gravity[a].abs() / h[a]).sum();
+        // Gravity acts on smoke only by what its warmth and weight make of it.
+        let pulls = if model.smoke.is_some() { 0.0 } else { 1.0 };
+        let gravity: f64 = (0..D).map(|a| pulls * model.gravity[a].abs() / h[a]).sum();
         let lightest = model.liquids.iter().map(|liquid| liquid.density).fold(f64::INFINITY, f64::min);
         let tension = model.options.surface.tension / (lightest * h.min().powi(3));
         let c = convection + viscous;
@@ -211,7 +240,12 @@ where
 
     /// Conserved quantities of `state`.
     pub fn diagnostics(&mut self, model: &FluidModel<D>, state: &FluidState<D>) -> FluidDiagnostics {
-        self.place_solids(model, state.time, None);
+        // Shells that cannot be cast against were refused when the state was made.
+        if let Ok(shells) = ShellStep::new(&model.shells, state.time, 0.0)
+            && let Ok(sights) = Sights::new(model, state, shells.as_ref(), 0.0)
+        {
+            self.place_solids(model, state.time, None, sights.as_ref());
+        }
         self.classify(model, state);
         FluidDiagnostics::measure(model, state, &self.problem(model))
     }
@@ -230,6 +264,11 @@ where
             stair_steps: model.options.surface.stair_steps,
             known: self.tension.as_ref(),
         }
+    }
+
+    /// Seconds of wall-clock time that the stages of the last step took, by name.
+    pub fn stage_seconds(&self) -> &[(&'static str, f64)] {
+        &self.seconds
     }
 
     /// Solids and closed faces of the last step.
@@ -257,25 +296,31 @@ where
     }
 
     fn walls_ref(&self) -> &Walls<D> {
-        // `place_solids` comes first in everything that leads here.
-        self.walls.as_ref().expect("solids are placed before walls are asked for")
+        // Set by `new` and never taken away.
+        self.walls.as_ref().expect("walls are there from the start")
     }
 
     /// Kinds of cells, and the densities and tensions that go with the surfaces as they are now.
     fn classify(&mut self, model: &FluidModel<D>, state: &FluidState<D>) {
+        self.measure_surfaces(model, state);
         let Some(walls) = &self.walls else { return };
+        let phi = if model.free_surface { self.surface.as_ref() } else { None };
+        reclassify(&model.domain, walls, phi, &mut self.cells);
+        let phis: Vec<&Field<D>> = state.liquids.iter().map(|liquid| &liquid.phi).collect();
+        if let (Some(tension), Some(surface)) = (&mut self.tension, &self.surface) {
+            let strength = model.options.surface.tension;
+            surface::tension_pressures(&model.domain, &self.cells, &phis, surface, strength, tension);
+        }
+    }
+
+    /// The surface of all liquids together, and the densities that go with it.
+    fn measure_surfaces(&mut self, model: &FluidModel<D>, state: &FluidState<D>) {
         let phis: Vec<&Field<D>> = state.liquids.iter().map(|liquid| &liquid.phi).collect();
         if let Some(surface) = &mut self.surface {
             surface::surface_of(&phis, surface);
         }
-        let phi = if model.free_surface { self.surface.as_ref() } else { None };
-        reclassify(&model.domain, walls, phi, &mut self.cells);
         if let Some(density) = &mut self.density {
             surface::face_density(&phis, &model.liquids, density);
-        }
-        if let (Some(tension), Some(surface)) = (&mut self.tension, &self.surface) {
-            let strength = model.options.surface.tension;
-            surface::tension_pressures(&model.domain, &self.cells, &phis, surface, strength, tension);
         }
     }
 
@@ -287,6 +332,60 @@ where
             }
         }
         Ok(())
+    }
+}
+
+/// Times of stages.
+struct Stopwatch {
+    last: std::time::Instant,
+    laps: Vec<(&'static str, f64)>,
+}
+
+impl Stopwatch {
+    fn start() -> Self {
+        Self { last: std::time::Instant::now(), laps: Vec::with_capacity(10) }
+    }
+
+    fn lap(&mut self, name: &'static str) {
+        let now = std::time::Instant::now();
+        self.laps.push((name, (now - self.last).as_secs_f64()));
+        self.last = now;
+    }
+}
+
+/// What is seen at the start and at the end of a step, and how the shells move between.
+pub(crate) struct Sights<'m, const D: usize> {
+    pub before: Sight<'m, D>,
+    pub after: Sight<'m, D>,
+    pub step: &'m ShellStep<D>,
+}
+
+impl<'m, const D: usize> Sights<'m, D>
+where
+    Dim<D>: Space<D>,
+{
+    fn new(
+        model: &FluidModel<D>,
+        state: &FluidState<D>,
+        step: Option<&'m ShellStep<D>>,
+        dt: f64,
+    ) -> Result<Option<Self>, FluidError> {
+        let Some(step) = step else { return Ok(None) };
+        let h = model.domain.grid().min_spacing();
+        if step.largest_motion() > h {
+            let value = step.largest_motion() / h;
+            let expected = "at most 1 (take a shorter step)";
+            return Err(FluidError::Value {
+                what: "the motion of a shell in a step, in cells,".into(),
+                value,
+                expected,
+            });
+        }
+        // As far as a path, the widest stencil around its end and the shell itself can reach.
+        let fastest = crate::diagnostics::max_speed(&state.velocity);
+        let reach = (fastest * dt / h).ceil().clamp(1.0, 20.0) as usize + 4;
+        let sight = |mesh: &'m _| Sight::new(&model.domain, mesh, &step.velocity, reach);
+        Ok(Some(Self { before: sight(&step.before)?, after: sight(&step.after)?, step }))
     }
 }
 

@@ -1,12 +1,12 @@
 //! The stages of a step.
 
-use super::FluidStepper;
+use super::{FluidStepper, Sights};
 use crate::error::FluidError;
 use crate::extend::extend_layers;
 use crate::forces::{add_cell_acceleration, add_gravity, add_vorticity_confinement};
 use crate::model::{FluidModel, SourceKind};
 use crate::obstacle::Placement;
-use crate::pressure::PressureReport;
+use crate::pressure::{PressureProblem, PressureReport, Projection};
 use crate::state::FluidState;
 use crate::surface;
 use crate::viscosity::{ViscosityField, ViscosityForm, ViscosityReport, ViscosityRows, ViscousStep};
@@ -16,6 +16,10 @@ use splashdown_math::{Dim, Space, Vector};
 
 /// Layers of cells inside solids that carry values of the fluid around.
 const SOLID_LAYERS: usize = 4;
+/// Layers in which samples that a shell passed are refilled.
+const REFILL_LAYERS: usize = 10;
+/// `phi` (m) of a sample that a shell passed and that sees no other: air.
+const AIR: f64 = 1e-5;
 
 impl<const D: usize> FluidStepper<D>
 where
@@ -27,6 +31,7 @@ where
         model: &FluidModel<D>,
         time: f64,
         placements: Option<&[Placement<D>]>,
+        sights: Option<&Sights<D>>,
     ) {
         let own: Vec<Placement<D>>;
         let placements = match placements {
@@ -38,7 +43,10 @@ where
         };
         let active: Vec<bool> =
             model.sources.iter().map(|source| source.velocity.is_some() && source.is_active(time)).collect();
-        if self.walls.is_some() && self.placed == placements && self.active_sources == active {
+        let shells = sights.map(|sights| sights.step);
+        let same =
+            self.placed == placements && self.active_sources == active && self.shells.as_ref() == shells;
+        if self.walls.is_some() && same {
             return;
         }
         let mut walls = Walls::new(&model.domain, &model.obstacles, placements, model.options.solid_boundary);
@@ -46,7 +54,11 @@ where
             let Some(velocity) = source.velocity else { continue };
             walls.close_region(&model.domain, &source.region, &velocity);
         }
+        if let Some(sights) = sights {
+            sights.after.close_faces(&mut walls);
+        }
         self.walls = Some(walls);
+        self.shells = shells.cloned();
         self.placed = placements.to_vec();
         self.active_sources = active;
     }
@@ -56,20 +68,72 @@ where
         &mut self,
         model: &FluidModel<D>,
         state: &mut FluidState<D>,
+        sights: Option<&Sights<D>>,
     ) -> Result<(), FluidError> {
+        let sight = sights.map(|sights| &sights.after);
         let options = model.options.surface;
         self.separate_liquids(model, state);
         let Some(walls) = &self.walls else { return Ok(()) };
         for (number, liquid) in state.liquids.iter_mut().enumerate() {
             surface::extend_into_solids(&model.domain, walls, &mut liquid.phi);
-            surface::reinitialise(&model.domain, &mut liquid.phi, None)?;
+            reinitialise(model, &mut liquid.phi, sights)?;
             liquid.volume = surface::volume_of(&liquid.phi, walls, 0.0);
             if let Some(particles) = &options.particles
                 && liquid.markers.inside.is_empty()
             {
-                liquid.markers.reseed(&model.domain, walls, &liquid.phi, particles, seed(number, 0));
+                liquid.markers.reseed(&model.domain, walls, &liquid.phi, particles, seed(number, 0), sight);
             }
         }
+        Ok(())
+    }
+
+    /// Where shells move, the velocity that carries is projected once more with their effective velocity over the step, `(x^{n+1} - x^n) / dt`, at the faces that
+    /// they close at its start (spec 3.14), so that nothing is carried against them.
+    pub(super) fn make_flow_leak_proof(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &FluidState<D>,
+        sights: Option<&Sights<D>>,
+    ) -> Result<(), FluidError> {
+        let Some(sights) = sights else { return Ok(()) };
+        let domain = &model.domain;
+        let placements: Vec<Placement<D>> =
+            model.obstacles.iter().map(|obstacle| obstacle.placement(state.time)).collect();
+        let mut walls = Walls::new(domain, &model.obstacles, &placements, model.options.solid_boundary);
+        sights.before.close_faces(&mut walls);
+        let phis: Vec<&Field<D>> = state.liquids.iter().map(|liquid| &liquid.phi).collect();
+        let surface = self.surface.as_ref().filter(|_| model.free_surface).map(|field| {
+            let mut surface = field.clone();
+            surface::surface_of(&phis, &mut surface);
+            surface
+        });
+        let cells = crate::cells::classify(domain, &walls, surface.as_ref());
+        let problem = PressureProblem {
+            walls: &walls,
+            cells: &cells,
+            phi: surface.as_ref(),
+            known: None,
+            ..self.problem(model)
+        };
+        let mut flow = self.flow.clone();
+        Projection::default().clean(&problem, &mut flow, &model.options.pressure)?;
+        match &surface {
+            Some(surface) => {
+                let band = 5.0 * domain.grid().spacing().max();
+                let known = |axis: usize, face: Index<D>| problem.is_unknown(axis, face);
+                surface::extrapolate_velocity(
+                    domain,
+                    &walls,
+                    surface,
+                    &mut flow,
+                    band,
+                    Some(&sights.before),
+                    known,
+                )?;
+            }
+            None => domain.fill_velocity_ghosts(&mut flow),
+        }
+        self.flow = flow;
         Ok(())
     }
 
@@ -79,14 +143,22 @@ where
         model: &FluidModel<D>,
         state: &mut FluidState<D>,
         dt: f64,
+        sights: Option<&Sights<D>>,
     ) -> Result<(), FluidError> {
         let options = model.options.surface;
+        let sight = sights.map(|sights| &sights.after);
+        let moving = sights.map(|sights| (sights.step, &sights.before, &sights.after));
         if state.liquids.is_empty() {
             return Ok(());
         }
         {
             let Some(walls) = &self.walls else { return Ok(()) };
             for liquid in &mut state.liquids {
+                let one_sided = sights.map(|sights| {
+                    let samples = sights.before.near_samples(&liquid.phi);
+                    let values = sights.before.carried_phi(&self.flow, &liquid.phi, &samples, dt);
+                    (samples, values)
+                });
                 surface::carry(
                     &model.domain,
                     &self.flow,
@@ -95,9 +167,13 @@ where
                     dt,
                     options.level_set,
                 );
+                if let (Some(sights), Some((samples, values))) = (sights, one_sided) {
+                    replace(&mut liquid.phi, sights, &samples, &values, |_| AIR);
+                    model.domain.fill_level_set_ghosts(&mut liquid.phi);
+                }
                 if let Some(particles) = &options.particles {
-                    liquid.markers.advance(&model.domain, walls, &self.flow, dt);
-                    liquid.markers.correct(&mut liquid.phi, particles.escape);
+                    liquid.markers.advance(&model.domain, walls, &self.flow, dt, moving);
+                    liquid.markers.correct(&mut liquid.phi, particles.escape, sight);
                     model.domain.fill_level_set_ghosts(&mut liquid.phi);
                 }
             }
@@ -106,11 +182,12 @@ where
         let Some(walls) = &self.walls else { return Ok(()) };
         for (number, liquid) in state.liquids.iter_mut().enumerate() {
             surface::extend_into_solids(&model.domain, walls, &mut liquid.phi);
-            surface::reinitialise(&model.domain, &mut liquid.phi, None)?;
+            reinitialise(model, &mut liquid.phi, sights)?;
             if let Some(particles) = &options.particles {
-                liquid.markers.correct(&mut liquid.phi, particles.escape);
+                liquid.markers.correct(&mut liquid.phi, particles.escape, sight);
                 model.domain.fill_level_set_ghosts(&mut liquid.phi);
-                if particles.removed && model.free_surface {
+                // Drops do not know of shells.
+                if particles.removed && model.free_surface && sights.is_none() {
                     liquid.markers.exchange_removed(
                         &model.domain,
                         walls,
@@ -120,14 +197,15 @@ where
                         dt,
                     );
                 }
-                liquid.markers.measure_radii(&liquid.phi);
+                liquid.markers.measure_radii(&liquid.phi, sight);
                 liquid.markers.age += 1;
                 if liquid.markers.age >= particles.reseed_every {
                     let seed = seed(number, state.step + 1);
-                    liquid.markers.reseed(&model.domain, walls, &liquid.phi, particles, seed);
+                    liquid.markers.reseed(&model.domain, walls, &liquid.phi, particles, seed, sight);
                 }
             }
-            if options.volume_correction {
+            // What flows out through an open side is gone for good.
+            if options.volume_correction && !model.domain.has_outlet() {
                 let target = liquid.volume - liquid.markers.removed.drop_volume();
                 surface::correct_volume(&model.domain, walls, &mut liquid.phi, target);
             }
@@ -147,7 +225,13 @@ where
     }
 
     /// Smoke and temperature go with the flow, cool and fade.
-    pub(super) fn carry_scalars(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>, dt: f64) {
+    pub(super) fn carry_scalars(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+        sights: Option<&Sights<D>>,
+    ) {
         let (Some(smoke), Some(carried), Some(walls)) = (&model.smoke, &mut state.smoke, &self.walls) else {
             return;
         };
@@ -157,7 +241,15 @@ where
             for (field, ambient) in
                 [(&mut carried.density, 0.0), (&mut carried.temperature, smoke.ambient_temperature)]
             {
+                let one_sided = sights.map(|sights| {
+                    let samples = sights.before.near_samples(field);
+                    let values = sights.before.carried_scalar(&self.flow, field, &samples, dt);
+                    (samples, values)
+                });
                 advection.scalar(&model.domain, &self.flow, field, &mut self.scalars, ambient, dt, rough);
+                if let (Some(sights), Some((samples, values))) = (sights, one_sided) {
+                    replace(field, sights, &samples, &values, |_| ambient);
+                }
             }
         }
         let fade = (-smoke.decay * dt).exp();
@@ -183,8 +275,23 @@ where
     }
 
     /// The velocity goes with the flow.
-    pub(super) fn carry_velocity(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>, dt: f64) {
+    pub(super) fn carry_velocity(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+        sights: Option<&Sights<D>>,
+    ) {
         let (Some(advection), Some(walls)) = (model.options.advection, &self.walls) else { return };
+        let one_sided: Option<Vec<_>> = sights.map(|sights| {
+            let of_axis = |axis: usize| {
+                let component = state.velocity.component(axis);
+                let samples = sights.before.near_samples(component);
+                let values = sights.before.carried_component(&self.flow, component, axis, &samples, dt);
+                (samples, values)
+            };
+            (0..D).map(of_axis).collect()
+        });
         let grid = *model.domain.grid();
         let velocity = &mut state.velocity;
         let solid = walls.any_obstacle();
@@ -201,6 +308,13 @@ where
                 advection.velocity(&model.domain, &self.flow, velocity, &mut self.faces, dt, rough);
             }
             _ => advection.velocity(&model.domain, &self.flow, velocity, &mut self.faces, dt, |_| false),
+        }
+        if let (Some(sights), Some(one_sided)) = (sights, one_sided) {
+            for (axis, (samples, values)) in one_sided.iter().enumerate() {
+                let wall = walls.velocity().component(axis);
+                replace(velocity.component_mut(axis), sights, samples, values, |face| wall.at(face));
+            }
+            model.domain.fill_velocity_ghosts(velocity);
         }
     }
 
@@ -251,13 +365,6 @@ where
         if let (Some(smoke), Some(carried)) = (&model.smoke, &mut state.smoke) {
             model.domain.fill_scalar_ghosts(&mut carried.density, 0.0);
             model.domain.fill_scalar_ghosts(&mut carried.temperature, smoke.ambient_temperature);
-        }
-        // Liquid that flows out through an open side is gone for good.
-        if model.free_surface && model.options.surface.volume_correction && model.domain.has_outlet() {
-            for liquid in &mut state.liquids {
-                let now = surface::volume_of(&liquid.phi, walls, 0.0) + liquid.markers.removed.drop_volume();
-                liquid.volume = liquid.volume.min(now);
-            }
         }
         Ok(())
     }
@@ -382,6 +489,7 @@ where
         model: &FluidModel<D>,
         state: &mut FluidState<D>,
         dt: f64,
+        sights: Option<&Sights<D>>,
     ) -> Result<(), FluidError> {
         let Some(walls) = &self.walls else { return Ok(()) };
         match &self.surface {
@@ -393,12 +501,14 @@ where
                 let cells = (fastest * dt / h.min()).ceil().clamp(1.0, 10.0) + 3.0;
                 let known = |axis: usize, face: Index<D>| problem.is_unknown(axis, face);
                 let band = cells * h.max();
+                let sight = sights.map(|sights| &sights.after);
                 surface::extrapolate_velocity(
                     &model.domain,
                     walls,
                     surface,
                     &mut state.velocity,
                     band,
+                    sight,
                     known,
                 )?;
             }
@@ -414,6 +524,49 @@ where
         }
         Ok(())
     }
+}
+
+/// Writes the one-sided values of the samples near shells, and refills those that a shell passed from neighbours that they see now (spec 3.12).
+fn replace<const D: usize>(
+    field: &mut Field<D>,
+    sights: &Sights<D>,
+    samples: &[Index<D>],
+    values: &[f64],
+    beyond: impl Fn(Index<D>) -> f64,
+) where
+    Dim<D>: Space<D>,
+{
+    for (&index, &value) in samples.iter().zip(values) {
+        field.set(index, value);
+    }
+    let lattice = *field.lattice();
+    let swept = sights.step.swept(&sights.after, samples, |index| lattice.position(index));
+    let open = |index: Index<D>, axis: usize| {
+        let mut lower = index;
+        lower[axis] -= 1;
+        sights.after.sees(&lattice.position(index), &lattice.position(lower))
+    };
+    extend_layers(field, &swept, REFILL_LAYERS, open, beyond);
+}
+
+/// Signed distance, never through a shell.
+fn reinitialise<const D: usize>(
+    model: &FluidModel<D>,
+    phi: &mut Field<D>,
+    sights: Option<&Sights<D>>,
+) -> Result<(), FluidError>
+where
+    Dim<D>: Space<D>,
+{
+    let Some(sights) = sights else { return surface::reinitialise(&model.domain, phi, None) };
+    let lattice = *phi.lattice();
+    let open = |index: Index<D>, axis: usize| {
+        let mut lower = index;
+        lower[axis] -= 1;
+        let x = lattice.position(index);
+        !sights.after.is_near(&x) || sights.after.sees(&x, &lattice.position(lower))
+    };
+    surface::reinitialise(&model.domain, phi, Some(&open))
 }
 
 /// Takes the liquid out of a source's region.

@@ -92,7 +92,7 @@ fn smoke_rises_symmetrically_past_a_ball_and_resumes_bit_for_bit() {
         Liquid::new("air", 1.2),
     );
     model.gravity[1] = -9.81;
-    model.smoke = Some(SmokeModel { lift: 0.1, confinement: 0.2, ..Default::default() });
+    model.smoke = Some(SmokeModel { lift: 0.1, ..Default::default() });
     // A limiter without jumps, so that rounding is not amplified.
     let limiter = crate::advect::Limiter::Clamp;
     model.options.advection = Some(crate::advect::Advection { limiter, ..Default::default() });

@@ -4,6 +4,7 @@ use super::removed::{Flying, Removed};
 use crate::advect::{PathOrder, Sampler, Tracer};
 use crate::domain::Domain;
 use crate::model::ParticleOptions;
+use crate::shell::{ShellStep, Sight};
 use crate::walls::Walls;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
@@ -81,8 +82,16 @@ where
         [(&mut self.inside, SIDES[0]), (&mut self.outside, SIDES[1])]
     }
 
-    /// Moves all markers with the flow for `dt` seconds; those that leave the domain are dropped.
-    pub fn advance(&mut self, domain: &Domain<D>, walls: &Walls<D>, velocity: &FaceFields<D>, dt: f64) {
+    /// Moves all markers with the flow for `dt` seconds; those that leave the domain or meet a moving shell are dropped. `shells` is their motion and
+    /// what is seen at the start and at the end of the step.
+    pub fn advance(
+        &mut self,
+        domain: &Domain<D>,
+        walls: &Walls<D>,
+        velocity: &FaceFields<D>,
+        dt: f64,
+        shells: Option<(&ShellStep<D>, &Sight<D>, &Sight<D>)>,
+    ) {
         let tracer = Tracer::new(domain, velocity, PathOrder::Second);
         let (grid, bounds) = (*domain.grid(), domain.grid().bounds());
         let any_solid = walls.any_obstacle();
@@ -92,6 +101,14 @@ where
                 .par_iter_mut()
                 .with_min_len(1024)
                 .map(|x| {
+                    if let Some((step, before, after)) = shells
+                        && before.is_near(x)
+                    {
+                        let to = before.trace_back(&bounds, velocity, x, -dt);
+                        let stays = bounds.contains(&to) && !step.touches(after, x, &to);
+                        *x = to;
+                        return stays;
+                    }
                     let to = tracer.follow(x, dt).point;
                     if any_solid && bounds.contains(&to) && walls.is_solid(clamped(&grid, &to)) {
                         // Stopped at the solid.
@@ -108,7 +125,7 @@ where
     }
 
     /// Rebuilds `phi` near escaped particles: each says where the surface must be outside of its own sphere (spec 3.10).
-    pub fn correct(&self, phi: &mut Field<D>, escape: f64) {
+    pub fn correct(&self, phi: &mut Field<D>, escape: f64, sight: Option<&Sight<D>>) {
         let lattice = *phi.lattice();
         let mut claims: Vec<(u64, f64)> = Vec::new();
         for (set, sign) in [(&self.inside, SIDES[0]), (&self.outside, SIDES[1])] {
@@ -118,7 +135,8 @@ where
                 .with_min_len(1024)
                 .filter(|&p| {
                     let radius = f64::from(set.radius[p as usize]);
-                    sign * sampler.value(&set.position[p as usize]) < -escape * radius
+                    let value = seen(phi, &sampler, sight, &set.position[p as usize]);
+                    value.is_some_and(|value| sign * value < -escape * radius)
                 })
                 .collect();
             for p in escaped {
@@ -127,7 +145,9 @@ where
                 let low: Index<D> = std::array::from_fn(|a| local[a].floor() as isize);
                 for corner in 0..1usize << D {
                     let cell: Index<D> = std::array::from_fn(|a| low[a] + (corner >> a & 1) as isize);
-                    if lattice.contains(cell) {
+                    let hidden = sight
+                        .is_some_and(|sight| sight.is_near(&x) && !sight.sees(&x, &lattice.position(cell)));
+                    if lattice.contains(cell) && !hidden {
                         let claim = sign * (radius - (lattice.position(cell) - x).norm());
                         // Place and side in one key; the value may have either sign.
                         claims.push(((lattice.offset(cell) as u64) << 1 | u64::from(sign > 0.0), claim));
@@ -154,13 +174,15 @@ where
     }
 
     /// Sets the radii to the distance from the surface, within limits.
-    pub fn measure_radii(&mut self, phi: &Field<D>) {
+    pub fn measure_radii(&mut self, phi: &Field<D>, sight: Option<&Sight<D>>) {
         let h = phi.grid().min_spacing();
         let sampler = Sampler::new(phi);
         for (set, sign) in self.sets() {
             let MarkerSet { position, radius } = set;
             radius.par_iter_mut().zip(&*position).with_min_len(1024).for_each(|(radius, x)| {
-                *radius = (sign * sampler.value(x)).clamp(RADII[0] * h, RADII[1] * h) as f32;
+                if let Some(value) = seen(phi, &sampler, sight, x) {
+                    *radius = (sign * value).clamp(RADII[0] * h, RADII[1] * h) as f32;
+                }
             });
         }
     }
@@ -173,6 +195,7 @@ where
         phi: &Field<D>,
         options: &ParticleOptions,
         seed: u64,
+        sight: Option<&Sight<D>>,
     ) {
         self.age = 0;
         let grid = *domain.grid();
@@ -193,7 +216,8 @@ where
                 .with_min_len(1024)
                 .map(|p| {
                     let (x, radius) = (&set.position[p as usize], f64::from(set.radius[p as usize]));
-                    let distance = sign * sampler.value(x);
+                    // What sees nothing is too close to a shell to be of use.
+                    let distance = seen(phi, &sampler, sight, x).map_or(2.0 * band, |value| sign * value);
                     let escaped = distance < -options.escape * radius;
                     (
                         cell_number(x) as u32,
@@ -228,7 +252,7 @@ where
                     }
                     let mut random = Random::new(seed ^ (number as u64) << 62, place as u64);
                     (0..missing)
-                        .filter_map(|_| attracted(domain, walls, phi, cell, sign, band, &mut random))
+                        .filter_map(|_| attracted(domain, walls, phi, cell, sign, band, &mut random, sight))
                         .collect()
                 })
                 .collect();
@@ -287,6 +311,23 @@ impl<const D: usize> Markers<D> {
     }
 }
 
+/// `phi` at `x` from what can be seen there.
+#[inline]
+fn seen<const D: usize>(
+    phi: &Field<D>,
+    sampler: &Sampler<D>,
+    sight: Option<&Sight<D>>,
+    x: &Vector<D>,
+) -> Option<f64>
+where
+    Dim<D>: Space<D>,
+{
+    match sight {
+        Some(sight) if sight.is_near(x) => sight.sample(phi, x),
+        _ => Some(sampler.value(x)),
+    }
+}
+
 /// The cell of a point in the closed box of the grid.
 fn clamped<const D: usize>(grid: &Grid<D>, x: &Vector<D>) -> Index<D> {
     let cell = grid.cell_of(x);
@@ -294,6 +335,7 @@ fn clamped<const D: usize>(grid: &Grid<D>, x: &Vector<D>) -> Index<D> {
 }
 
 /// A new particle in `cell`, moved to a random distance from the surface on its side; `None` if that fails.
+#[allow(clippy::too_many_arguments)]
 fn attracted<const D: usize>(
     domain: &Domain<D>,
     walls: &Walls<D>,
@@ -302,6 +344,7 @@ fn attracted<const D: usize>(
     sign: f64,
     band: f64,
     random: &mut Random,
+    sight: Option<&Sight<D>>,
 ) -> Option<(Vector<D>, f32)>
 where
     Dim<D>: Space<D>,
@@ -311,6 +354,12 @@ where
     let corner = grid.cell_centre(cell) - grid.spacing() * 0.5;
     let mut x: Vector<D> = Vector::from_fn(|a, _| corner[a] + random.next() * grid.spacing()[a]);
     let (least, bounds) = (RADII[0] * h, grid.bounds());
+    if let Some(sight) = sight.filter(|sight| sight.is_near(&x)) {
+        // Near a shell it stays where it is, if that is on its side of the surface and on the cell's side of the shell.
+        let reached = sign * sight.sample(phi, &x)?;
+        let fits = (least..=band).contains(&reached) && sight.sees(&grid.cell_centre(cell), &x);
+        return fits.then(|| (x, reached.clamp(least, RADII[1] * h) as f32));
+    }
     let goal = sign * (least + random.next() * (band - least));
     let mut step = 1.0;
     for _ in 0..ATTRACTIONS {

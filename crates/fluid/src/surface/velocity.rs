@@ -2,19 +2,21 @@
 
 use crate::domain::Domain;
 use crate::error::FluidError;
+use crate::shell::Sight;
 use crate::walls::Walls;
 use splashdown_geometry::grid::{FaceFields, Field, Location};
 use splashdown_geometry::level_set::extend_along_normals;
 use splashdown_math::{Dim, Space};
 
 /// Continues the velocity from the faces where `known(axis, face)` holds into the others within `band` (m) of the liquid, constant along the normals of
-/// `phi` (ghosts filled); beyond it is zero. Closed faces keep the velocity of what closes them, except inside solids along which the liquid slides. Ghosts are filled.
+/// `phi` (ghosts filled), never through a shell; beyond it is zero. Closed faces keep the velocity of what closes them, except inside solids along which the liquid slides. Ghosts are filled.
 pub fn extrapolate_velocity<const D: usize>(
     domain: &Domain<D>,
     walls: &Walls<D>,
     phi: &Field<D>,
     velocity: &mut FaceFields<D>,
     band: f64,
+    sight: Option<&Sight<D>>,
     known: impl Fn(usize, [isize; D]) -> bool + Send + Sync,
 ) -> Result<(), FluidError>
 where
@@ -40,7 +42,15 @@ where
             let inside = walls.is_solid(below) && walls.is_solid(face);
             !(inside && (walls.is_slippery(below) || walls.is_slippery(face)))
         };
-        extend_along_normals(component, &mut given, &at_faces, band, |_, _| true)?;
+        let lattice = *component.lattice();
+        let open = |face: [isize; D], along: usize| {
+            let Some(sight) = sight else { return true };
+            let mut lower = face;
+            lower[along] -= 1;
+            let (a, b) = (lattice.position(face), lattice.position(lower));
+            !sight.is_near(&a) || sight.sees(&a, &b)
+        };
+        extend_along_normals(component, &mut given, &at_faces, band, open)?;
         let wall = walls.velocity().component(axis);
         component.update(|face, u| {
             if keep(face) {

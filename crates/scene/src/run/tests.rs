@@ -37,6 +37,7 @@ impl Simulation for Logistic {
             elastic_energy: 0.0,
             gravity_energy: 0.0,
             total_energy: self.x,
+            fluid: None,
             max_speed: self.x,
             joints: None,
         }

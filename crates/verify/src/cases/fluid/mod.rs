@@ -14,6 +14,9 @@ mod plume;
 mod projection;
 mod restart;
 mod setup;
+mod shaken_box;
+mod shells;
+mod soak;
 mod standing_wave;
 mod static_drop;
 mod taylor_green;
@@ -43,6 +46,11 @@ pub(super) const CASES: &[Case] = &[
     extrapolation::CASE,
     drop_fall::CASE,
     dam_break::CASE,
+    shells::LEAK,
+    shells::SIGHT,
+    shells::SWEEP,
+    shaken_box::CASE,
+    soak::CASE,
     two_phase::CASE,
     static_drop::CASE,
     plume::CASE,

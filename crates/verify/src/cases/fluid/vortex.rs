@@ -70,7 +70,7 @@ where
     let before = volume(&phi);
     let options = ParticleOptions::default();
     let mut markers = Markers::default();
-    markers.reseed(&domain, &walls, &phi, &options, 1);
+    markers.reseed(&domain, &walls, &phi, &options, 1, None);
     let mut work = [phi.clone(), phi.clone()];
     let mut velocity = FaceFields::new(domain.grid(), 0.0);
     let steps = (period / (0.5 * h)).ceil() as u64;
@@ -83,15 +83,15 @@ where
         }
         domain.fill_velocity_ghosts(&mut velocity);
         carry(&domain, &velocity, &mut phi, &mut work, dt, LevelSetTransport::default());
-        markers.advance(&domain, &walls, &velocity, dt);
-        markers.correct(&mut phi, options.escape);
+        markers.advance(&domain, &walls, &velocity, dt, None);
+        markers.correct(&mut phi, options.escape, None);
         domain.fill_level_set_ghosts(&mut phi);
         reinitialise(&domain, &mut phi, None).map_err(failed)?;
-        markers.correct(&mut phi, options.escape);
+        markers.correct(&mut phi, options.escape, None);
         domain.fill_level_set_ghosts(&mut phi);
-        markers.measure_radii(&phi);
+        markers.measure_radii(&phi, None);
         if step % 20 == 19 {
-            markers.reseed(&domain, &walls, &phi, &options, step + 2);
+            markers.reseed(&domain, &walls, &phi, &options, step + 2, None);
         }
     }
     Ok((volume(&phi) / before - 1.0).abs())

@@ -62,23 +62,23 @@ fn error(particles: bool) -> Result<[f64; 2], CaseError> {
     let options = ParticleOptions::default();
     let mut markers = Markers::default();
     if particles {
-        markers.reseed(&domain, &walls, &phi, &options, 1);
+        markers.reseed(&domain, &walls, &phi, &options, 1, None);
     }
     let mut work = [phi.clone(), phi.clone()];
     for step in 0..628 {
         carry(&domain, &velocity, &mut phi, &mut work, 1.0, LevelSetTransport::default());
         if particles {
-            markers.advance(&domain, &walls, &velocity, 1.0);
-            markers.correct(&mut phi, options.escape);
+            markers.advance(&domain, &walls, &velocity, 1.0, None);
+            markers.correct(&mut phi, options.escape, None);
             domain.fill_level_set_ghosts(&mut phi);
         }
         reinitialise(&domain, &mut phi, None).map_err(failed)?;
         if particles {
-            markers.correct(&mut phi, options.escape);
+            markers.correct(&mut phi, options.escape, None);
             domain.fill_level_set_ghosts(&mut phi);
-            markers.measure_radii(&phi);
+            markers.measure_radii(&phi, None);
             if step % 20 == 19 {
-                markers.reseed(&domain, &walls, &phi, &options, step + 2);
+                markers.reseed(&domain, &walls, &phi, &options, step + 2, None);
             }
         }
     }
