@@ -94,8 +94,9 @@ where
                     if spins[k as usize] > 0.0 { (dt * spins[k as usize]).min(2.0) * radius } else { 0.0 };
                 geometry.map_or(0.0, margin) + turn
             };
-            let relative = motions[i as usize].velocity - motions[j as usize].velocity;
-            one(i) + one(j) + dt * relative.norm()
+            let [a, b] = [i, j].map(|k| motions[k as usize].velocity);
+            // Bodies that fall together meet when something stops the lower one.
+            one(i) + one(j) + dt * (a - b).norm().max(a.norm()).max(b.norm())
         };
         Self::narrow(bodies, &poses, &candidates, reach)
     }

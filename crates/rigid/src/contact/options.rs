@@ -83,7 +83,7 @@ impl Default for ContactOptions {
             iterations: 20,
             updates: 100_000,
             tolerance: 1e-9,
-            coarse_tolerance: 1e-4,
+            coarse_tolerance: 1e-3,
             allowed_overlap: 0.0,
         }
     }

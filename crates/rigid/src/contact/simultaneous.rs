@@ -44,7 +44,11 @@ where
                 self.processed[index] = self.processed[index]
                     || meets(speed(&|i| half_twists[i]))
                     || meets(speed(&|i| if i == a { half_twists[i] } else { start_of(i) }))
-                    || meets(speed(&|i| if i == b { half_twists[i] } else { start_of(i) }));
+                    || meets(speed(&|i| if i == b { half_twists[i] } else { start_of(i) }))
+                    // Or one is stopped by something within the step. A bounce would have to come first, so only without one.
+                    || (material.restitution == 0.0
+                        && (meets(speed(&|i| if i == a { half_twists[i] } else { Twist::zero() }))
+                            || meets(speed(&|i| if i == b { half_twists[i] } else { Twist::zero() }))));
                 if material.restitution > 0.0 && speed(&|i| twist(i, &start[i])) < 0.0 {
                     impacts.push((index, touch));
                 }

@@ -5,8 +5,9 @@
 use super::gauss_seidel::{Island, Sums, relax_manifold};
 use splashdown_math::{Dim, Space, Twist};
 
-/// Sweeps within a level.
-const SWEEPS: usize = 8;
+/// Most sweeps within a level, and the change of a relative velocity (m/s) that ends them.
+const SWEEPS: usize = 12;
+const ENOUGH: f64 = 1e-4;
 
 impl<const D: usize> Island<D>
 where
@@ -36,7 +37,7 @@ where
                     speeds[a] = ta;
                     speeds[b] = tb;
                 }
-                if sums.largest() < 1e-6 {
+                if sums.largest() < ENOUGH {
                     break;
                 }
             }
