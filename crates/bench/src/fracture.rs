@@ -4,6 +4,7 @@
 //! for a bunny of 70x60x45 in 35 pieces. A tenth of its time a frame, break included, is the mark for the break itself.
 
 use crate::{BenchError, BenchOptions, BenchRow, Benchmark, Mark};
+use splashdown_geometry::Aabb;
 use splashdown_geometry::grid::Field;
 use splashdown_geometry::shapes::Shape;
 use splashdown_math::{Frame, Twist, Vector};
@@ -47,8 +48,10 @@ fn run(options: &BenchOptions) -> Result<Vec<BenchRow>, BenchError> {
             .fold(Vector::zeros(), |best: Vector<3>, x| if x[1] > best[1] { x } else { best });
         let up = Vector::from([0.0, 1.0, 0.0]);
         // The aligned path takes a pattern on a grid that spans twice the body.
+        let extent = geometry.bounds().extent() / geometry.bounds().extent().max();
+        let twice = Aabb { min: -extent, max: extent };
         let sampled = Pattern::radial(8 * pieces, 3)
-            .and_then(|pattern| pattern.sampled(2 * cells))
+            .and_then(|pattern| pattern.within(twice)?.sampled(2 * cells))
             .map_err(|error| failed(&error))?;
         let aligned =
             Placement::aligned(&sampled, at, phi.lattice()).ok_or_else(|| failed(&"not aligned"))?;

@@ -1,11 +1,13 @@
 //! Fracture patterns: all of space cut into regions around an impact point (spec/rigid-bodies.md 3.17).
 
-use super::regions::SampledRegions;
+use super::placement::Placement;
+use super::regions::{BLOCK, Labels, SampledRegions};
 use super::seeds::Seeds;
 use super::{Roughness, generate};
+use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::Aabb;
-use splashdown_geometry::grid::{Grid, GridError};
+use splashdown_geometry::grid::{Field, Grid, GridError, Location};
 use splashdown_geometry::level_set::LevelSetError;
 use splashdown_math::{Dim, Space, Vector};
 
@@ -211,20 +213,34 @@ where
         let bounds = self.data.bounds;
         let spacing = bounds.extent().max() / cells.max(1) as f64;
         let grid = Grid::covering(&bounds, spacing, 0)?;
-        let found: Vec<(u32, f64)> = {
-            use rayon::prelude::*;
-            let lattice = grid.lattice(splashdown_geometry::grid::Location::Cell, 0);
-            let locate = |offset: usize| self.locate(&lattice.position(lattice.index(offset)));
-            (0..lattice.len()).into_par_iter().with_min_len(1024).map(locate).collect()
-        };
         // One region has no boundary: its distance is as good as infinite.
         let far = bounds.extent().norm();
-        let regions = Regions::Sampled(SampledRegions {
-            grid,
-            region: found.iter().map(|(region, _)| *region).collect(),
-            depth: found.iter().map(|(_, depth)| depth.clamp(0.0, far) as f32).collect(),
-        });
+        // By slabs of a block's thickness, so that only the seeds near a block are looked at and memory stays small.
+        let counts = grid.cells();
+        let slab = |number: usize| -> Result<(Vec<u32>, Vec<f32>), PatternError> {
+            let (mut cells, mut origin) = (counts, grid.origin());
+            cells[D - 1] = BLOCK.min(counts[D - 1] - number * BLOCK);
+            origin[D - 1] += (number * BLOCK) as f64 * spacing;
+            let part = Grid::new(origin, grid.spacing(), cells)?;
+            let inside = Field::with_ghost(&part, Location::Cell, 0, -1.0);
+            let labels = Labels::of(&inside, self, &Placement::identity(), 0.0);
+            Ok((labels.region, labels.depth.iter().map(|depth| depth.clamp(0.0, far) as f32).collect()))
+        };
+        let slabs: Vec<_> =
+            (0..counts[D - 1].div_ceil(BLOCK)).into_par_iter().map(slab).collect::<Result<_, _>>()?;
+        let (mut region, mut depth) =
+            (Vec::with_capacity(grid.cell_count()), Vec::with_capacity(grid.cell_count()));
+        for (regions, depths) in slabs {
+            region.extend(regions);
+            depth.extend(depths);
+        }
+        let regions = Regions::Sampled(SampledRegions { grid, region, depth });
         Self::try_from(PatternData { regions, ..self.data.clone() })
+    }
+
+    /// The same regions with another box: what the placement makes hold a body, and what [`Self::sampled`] samples.
+    pub fn within(&self, bounds: Aabb<D>) -> Result<Self, PatternError> {
+        Self::try_from(PatternData { bounds, ..self.data.clone() })
     }
 
     pub(super) fn from_samples(
