@@ -40,6 +40,8 @@ where
     pub particles: ParticleState<D>,
     /// Start values of the next solves.
     pub multipliers: Multipliers,
+    /// Bodies of finite elements.
+    pub solids: crate::SolidState,
 }
 
 impl<const D: usize> State<D>
@@ -54,6 +56,7 @@ where
             bodies: Vec::new(),
             particles: ParticleState { position: Vec::new(), velocity: Vec::new() },
             multipliers: Multipliers::default(),
+            solids: crate::SolidState::default(),
         }
     }
 }

@@ -48,6 +48,16 @@ pub enum StepError {
         /// What the solver says, by block.
         reason: String,
     },
+    /// The bodies of finite elements could not be advanced.
+    #[error("step {step} at t = {time} s: the bodies of finite elements: {reason}")]
+    Solids {
+        /// Which step.
+        step: u64,
+        /// Simulated time (s).
+        time: f64,
+        /// What went wrong.
+        reason: String,
+    },
     /// A value that is not a number, or that no physical motion has.
     #[error(
         "step {step} at t = {time} s: {what} is {value:e}: the simulation has blown up (try a shorter step or softer springs)"
@@ -99,6 +109,7 @@ where
         bodies,
         particles: ParticleState { position: positions, velocity: full.velocities.particles },
         multipliers: Multipliers { half: half.multipliers, full: full.multipliers },
+        solids: crate::SolidState::default(),
     };
     check_finite(model, &next)?;
     Ok((next, StepReport { dt, solves: vec![half.report, full.report] }))

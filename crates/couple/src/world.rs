@@ -31,6 +31,7 @@ where
 {
     model: Model<D>,
     state: State<D>,
+    solids: Option<crate::Solids<D>>,
     scratch: Scratch,
 }
 
@@ -43,7 +44,12 @@ where
         if !gravity.iter().all(|value| value.is_finite()) {
             return Err(ModelError::Gravity);
         }
-        Ok(Self { model: Model::new(gravity), state: State::empty(), scratch: Scratch::default() })
+        Ok(Self {
+            model: Model::new(gravity),
+            state: State::empty(),
+            solids: None,
+            scratch: Scratch::default(),
+        })
     }
 
     /// Adds a rigid body and returns its index.
@@ -81,6 +87,17 @@ where
         Ok(self.model.deformables.len() - 1)
     }
 
+    /// Adds bodies of finite elements at `motion`, in place of those it had.
+    pub fn set_solids(&mut self, solids: crate::Solids<D>, motion: splashdown_deformable::integrate::Motion) {
+        self.state.solids = solids.state(motion);
+        self.solids = Some(solids);
+    }
+
+    /// Bodies of finite elements, if there are any.
+    pub fn solids(&self) -> Option<&crate::Solids<D>> {
+        self.solids.as_ref()
+    }
+
     /// What the world consists of.
     pub fn model(&self) -> &Model<D> {
         &self.model
@@ -102,6 +119,7 @@ where
         let fits = state.bodies.len() == self.model.bodies.len()
             && state.particles.position.len() == self.model.particles.len()
             && state.particles.velocity.len() == self.model.particles.len();
+        let fits = fits && self.solids.as_mut().is_none_or(|solids| solids.restore(&state.solids));
         if fits {
             self.state = state;
         }
@@ -115,13 +133,21 @@ where
 
     /// Advances by `dt` seconds. On an error the state is the one before the step.
     pub fn step(&mut self, dt: f64) -> Result<StepReport, StepError> {
-        let (state, report) = advance(&self.model, &self.state, dt, &mut self.scratch.0)?;
+        let (mut state, report) = advance(&self.model, &self.state, dt, &mut self.scratch.0)?;
+        if let Some(solids) = &mut self.solids {
+            let failed = |reason| StepError::Solids { step: self.state.step, time: self.state.time, reason };
+            solids.step(&self.model.bodies, &self.state, &mut state, dt).map_err(failed)?;
+        }
         self.state = state;
         Ok(report)
     }
 
     /// Conserved quantities now.
     pub fn diagnostics(&self) -> Diagnostics {
-        Diagnostics::measure(&self.model, &self.state)
+        let mut diagnostics = Diagnostics::measure(&self.model, &self.state);
+        if let Some(solids) = &self.solids {
+            solids.measure(&self.state.solids, &mut diagnostics);
+        }
+        diagnostics
     }
 }

@@ -17,6 +17,7 @@
 //! ```
 
 mod build;
+mod build_elastic;
 mod check;
 pub mod checkpoint;
 pub mod container;

@@ -6,10 +6,16 @@
 
 mod body;
 mod builder;
+mod elastic;
 mod settings;
 
 pub use body::{
     ChainGeometry, Deformable, Geometry, Kind, Repeat, Rigid, Rotation, Shape, SpinValue, Springs,
+};
+pub use elastic::{
+    BallGeometry, BendingDescription, BoxGeometry, Disturbance, ElasticBody, ElasticDamping,
+    ElasticIntegrator, ElasticMaterial, ElasticModel, ElasticStep, FibreDescription, FileGeometry, Hold,
+    Inversion, PlasticDescription, SelfContactDescription, SheetGeometry, TorusGeometry,
 };
 pub use settings::{AdaptiveStep, Formulation, Output, Solver, Step, Time};
 
@@ -51,6 +57,9 @@ pub struct Scene {
     /// The linear solver behind every implicit effect.
     #[serde(default)]
     pub solver: Solver,
+    /// How deformable bodies with a material are advanced.
+    #[serde(default)]
+    pub elastic: ElasticStep,
     /// What a run writes to its folder.
     #[serde(default)]
     pub output: Output,

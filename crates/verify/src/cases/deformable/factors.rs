@@ -57,12 +57,15 @@ fn measure<const D: usize>(
 }
 
 fn run(out: &mut Measurements) -> Result<(), CaseError> {
-    let solid = box_tetrahedra(Vector::zeros(), Vector::repeat(1.0), [2; 3], CubeSplit::Five).map_err(failed("meshing"))?;
+    let solid = box_tetrahedra(Vector::zeros(), Vector::repeat(1.0), [2; 3], CubeSplit::Five)
+        .map_err(failed("meshing"))?;
     let hexes = box_hexahedra(Vector::zeros(), Vector::repeat(1.0), [2, 1, 1]).map_err(failed("meshing"))?;
-    let plane = sheet(Vector::<2>::zeros(), Vector::<2>::x(), Vector::<2>::y(), [3; 2], Diagonals::Alternating)
-        .map_err(failed("meshing"))?;
-    let cloth = sheet(Vector::<3>::zeros(), Vector::<3>::x(), Vector::<3>::y(), [3; 2], Diagonals::Alternating)
-        .map_err(failed("meshing"))?;
+    let plane =
+        sheet(Vector::<2>::zeros(), Vector::<2>::x(), Vector::<2>::y(), [3; 2], Diagonals::Alternating)
+            .map_err(failed("meshing"))?;
+    let cloth =
+        sheet(Vector::<3>::zeros(), Vector::<3>::x(), Vector::<3>::y(), [3; 2], Diagonals::Alternating)
+            .map_err(failed("meshing"))?;
     for (name, kind) in [
         ("linear", DampingKind::Linear),
         ("conserving", DampingKind::Conserving),
@@ -82,7 +85,12 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         let elements = Elements::membrane(&cloth, 0, 0.01, own).map_err(failed("elements"))?;
         measure(out, &label("membrane"), elements.boxed(), &flat(&cloth.points), 0.2)?;
         let masses = tets.clone();
-        agreement(out, name, solid_of(tets, |mass| masses.add_masses(mass), solid.points.len(), Vector::zeros()), &flat(&solid.points))?;
+        agreement(
+            out,
+            name,
+            solid_of(tets, |mass| masses.add_masses(mass), solid.points.len(), Vector::zeros()),
+            &flat(&solid.points),
+        )?;
     }
     let inverse = vec![1.0; solid.points.len()];
     let springs: Vec<EdgeSpring> = cloth
@@ -90,7 +98,13 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         .into_iter()
         .map(|ends| EdgeSpring::with_modulus(ends, 3.0, 0.4, 0.4, &inverse))
         .collect();
-    measure(out, "edge springs", EdgeSprings::<3>::new("springs", &springs).boxed(), &flat(&cloth.points), 0.2)?;
+    measure(
+        out,
+        "edge springs",
+        EdgeSprings::<3>::new("springs", &springs).boxed(),
+        &flat(&cloth.points),
+        0.2,
+    )?;
     let nodes = solid.elements.iter().flatten().copied().collect();
     let rest = flat(&solid.points);
     let altitudes = AltitudeSprings::<3>::new(nodes, &rest, &inverse, 5.0, 0.5, Altitudes::All);
@@ -155,6 +169,12 @@ where
         error = error.max((product[at] - momentum).abs());
         scale = scale.max(momentum.abs());
     }
-    out.at_most("coupled solve against M - dt D (relative)", &format!("tetrahedra, {name}"), error / scale, 1e-8, "spec T5");
+    out.at_most(
+        "coupled solve against M - dt D (relative)",
+        &format!("tetrahedra, {name}"),
+        error / scale,
+        1e-8,
+        "spec T5",
+    );
     Ok(())
 }

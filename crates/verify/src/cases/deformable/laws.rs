@@ -98,7 +98,8 @@ where
                 }
                 let slope = (piola(&(f + direction * h)) - piola(&(f - direction * h))) / (2.0 * h);
                 let svd = signed_svd(&f);
-                let inner = law.exact_differential(&LAME, &svd.sigma).apply(&(svd.u.transpose() * direction * svd.v));
+                let inner =
+                    law.exact_differential(&LAME, &svd.sigma).apply(&(svd.u.transpose() * direction * svd.v));
                 let exact = svd.u * inner * svd.v.transpose();
                 worst[1] = worst[1].max((slope - exact).norm() / (1.0 + exact.norm() + stress.norm()));
             }
@@ -112,8 +113,20 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         for (dimension, errors) in [("3D", errors::<3>(model)), ("2D", errors::<2>(model))] {
             let resolution = format!("{name}, {dimension}, all extensions");
             // Differences of 2e-6 carry rounding of some 1e-9 and the third derivative times 4e-12.
-            out.at_most("stress against the energy (relative)", &resolution, errors[0], 1e-6, "exact: P = dPsi/dF");
-            out.at_most("differential against the stress (relative)", &resolution, errors[1], 1e-6, "exact: dP");
+            out.at_most(
+                "stress against the energy (relative)",
+                &resolution,
+                errors[0],
+                1e-6,
+                "exact: P = dPsi/dF",
+            );
+            out.at_most(
+                "differential against the stress (relative)",
+                &resolution,
+                errors[1],
+                1e-6,
+                "exact: dP",
+            );
         }
         let law = Law { model, extension: Extension::NONE };
         let mut random = TestNumbers::new(5);
@@ -131,8 +144,9 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
     }
     for poisson in [0.3, 0.45, 0.475, 0.49] {
         let lame = Lame::new(1.0, poisson).map_err(|error| CaseError::new("making the material", error))?;
-        let least =
-            |s: f64| symmetric_eigen(&Model::NeoHookean.hessian(&lame, &Vector::<3>::new(s, 1.0, 1.0))).values[2];
+        let least = |s: f64| {
+            symmetric_eigen(&Model::NeoHookean.hessian(&lame, &Vector::<3>::new(s, 1.0, 1.0))).values[2]
+        };
         let (mut low, mut high) = (1.0, 6.0);
         while high - low > 1e-9 {
             let middle = 0.5 * (low + high);
@@ -144,7 +158,14 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         }
         let exact = (2.0 * lame.mu / lame.lambda).exp();
         let resolution = format!("neo-Hookean, nu = {poisson}");
-        out.near("uniaxial stretch that loses definiteness", &resolution, low, exact, 1e-6, "exact: exp(2 mu/lambda)");
+        out.near(
+            "uniaxial stretch that loses definiteness",
+            &resolution,
+            low,
+            exact,
+            1e-6,
+            "exact: exp(2 mu/lambda)",
+        );
     }
     Ok(())
 }

@@ -15,7 +15,13 @@ pub(super) fn failed<E: std::fmt::Display>(doing: &'static str) -> impl Fn(E) ->
 }
 
 /// A material with linear-in-strain damping of the given time (s).
-pub(super) fn material(model: Model, young: f64, poisson: f64, density: f64, damping: f64) -> Result<Material, CaseError> {
+pub(super) fn material(
+    model: Model,
+    young: f64,
+    poisson: f64,
+    density: f64,
+    damping: f64,
+) -> Result<Material, CaseError> {
     Ok(Material {
         law: Law::safe(model),
         lame: Lame::new(young, poisson).map_err(failed("making the material"))?,
@@ -30,7 +36,11 @@ pub(super) fn flat<const D: usize>(points: &[Vector<D>]) -> Vec<f64> {
 }
 
 /// A box of `cells` split into five tetrahedra each.
-pub(super) fn cubes(lower: [f64; 3], upper: [f64; 3], cells: [usize; 3]) -> Result<TetrahedronMesh, CaseError> {
+pub(super) fn cubes(
+    lower: [f64; 3],
+    upper: [f64; 3],
+    cells: [usize; 3],
+) -> Result<TetrahedronMesh, CaseError> {
     box_tetrahedra(lower.into(), upper.into(), cells, CubeSplit::Five).map_err(failed("meshing"))
 }
 
@@ -71,7 +81,9 @@ where
     Dim<D>: Space<D>,
 {
     for _ in 0..count {
-        integrator.step(solid, motion, dt).map_err(|error: IntegrateError| CaseError::new("stepping", error))?;
+        integrator
+            .step(solid, motion, dt)
+            .map_err(|error: IntegrateError| CaseError::new("stepping", error))?;
         for obstacle in &mut integrator.obstacles {
             obstacle.advance(dt);
         }
