@@ -6,6 +6,7 @@
 //!
 //! To add a benchmark: one file with `pub(crate) const BENCHMARK: Benchmark`, and its name in [`all`].
 
+mod deformable;
 mod fracture;
 mod frames;
 mod machine;
@@ -97,7 +98,14 @@ pub struct Benchmark {
 
 /// All benchmarks.
 pub fn all() -> &'static [Benchmark] {
-    &[pressure::BENCHMARK, svd::BENCHMARK, frames::BENCHMARK, rigid::BENCHMARK, fracture::BENCHMARK]
+    &[
+        pressure::BENCHMARK,
+        svd::BENCHMARK,
+        frames::BENCHMARK,
+        rigid::BENCHMARK,
+        fracture::BENCHMARK,
+        deformable::BENCHMARK,
+    ]
 }
 
 /// Runs the named benchmarks, or all when `names` is empty.

@@ -48,6 +48,8 @@ where
     pub contact: ContactMemory<D>,
     /// Bodies that are not in the scene: fragments of bodies that broke.
     pub newcomers: Newcomers<D>,
+    /// Bodies of finite elements.
+    pub solids: crate::SolidState,
 }
 
 impl<const D: usize> State<D>
@@ -65,6 +67,7 @@ where
             multipliers: Multipliers::default(),
             contact: ContactMemory::default(),
             newcomers: Newcomers::default(),
+            solids: crate::SolidState::default(),
         }
     }
 }

@@ -86,6 +86,16 @@ pub enum StepError {
         /// Which body and why.
         reason: FractureError,
     },
+    /// The bodies of finite elements could not be advanced.
+    #[error("step {step} at t = {time} s: the bodies of finite elements: {reason}")]
+    Solids {
+        /// Which step.
+        step: u64,
+        /// Simulated time (s).
+        time: f64,
+        /// What went wrong.
+        reason: String,
+    },
     /// A value that is not a number, or that no physical motion has.
     #[error(
         "step {step} at t = {time} s: {what} is {value:e}: the simulation has blown up (try a shorter step or softer springs)"
@@ -208,6 +218,7 @@ where
         multipliers: Multipliers { half: half.multipliers, full: full.multipliers },
         newcomers: state.newcomers.clone(),
         contact: memory,
+        solids: crate::SolidState::default(),
     };
     check_finite(model, &next)?;
     let report = StepReport {

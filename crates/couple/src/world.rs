@@ -55,6 +55,7 @@ where
     pub(crate) scene_joints: Vec<Joint<D>>,
     scratch: Scratch<D>,
     fluid: FluidScratch<D>,
+    solids: Option<crate::Solids<D>>,
 }
 
 impl<const D: usize> World<D>
@@ -74,6 +75,7 @@ where
             scene_joints: Vec::new(),
             scratch: Scratch::default(),
             fluid: FluidScratch::default(),
+            solids: None,
         })
     }
 
@@ -141,6 +143,17 @@ where
         Ok(self.model.deformables.len() - 1)
     }
 
+    /// Adds bodies of finite elements at `motion`, in place of those it had.
+    pub fn set_solids(&mut self, solids: crate::Solids<D>, motion: splashdown_deformable::integrate::Motion) {
+        self.state.solids = solids.state(motion);
+        self.solids = Some(solids);
+    }
+
+    /// Bodies of finite elements, if there are any.
+    pub fn solids(&self) -> Option<&crate::Solids<D>> {
+        self.solids.as_ref()
+    }
+
     /// What the world consists of.
     pub fn model(&self) -> &Model<D> {
         &self.model
@@ -166,7 +179,8 @@ where
                 (None, None) => true,
                 _ => false,
             }
-            && self.put_in_newcomers(&mut state);
+            && self.put_in_newcomers(&mut state)
+            && self.solids.as_mut().is_none_or(|solids| solids.restore(&state.solids));
         if fits {
             self.state = state;
             self.measure_fluid();
@@ -214,6 +228,12 @@ where
         let error = loop {
             match advance(&self.model, &self.state, dt, &breaking, &mut self.scratch) {
                 Ok(Advanced::To(mut state, mut report)) => {
+                    if let Some(solids) = &mut self.solids {
+                        let (step, time) = (self.state.step, self.state.time);
+                        if let Err(reason) = solids.step(&self.model.bodies, &self.state, &mut state, dt) {
+                            break StepError::Solids { step, time, reason };
+                        }
+                    }
                     // VI.
                     match advance_fluid(&self.model, &self.state, dt, &mut self.fluid) {
                         Ok(None) => {}
@@ -249,6 +269,10 @@ where
     /// Conserved quantities now.
     pub fn diagnostics(&self) -> Diagnostics {
         let fluid = self.fluid.diagnostics().cloned();
-        Diagnostics { fluid, ..Diagnostics::measure(&self.model, &self.state) }
+        let mut diagnostics = Diagnostics { fluid, ..Diagnostics::measure(&self.model, &self.state) };
+        if let Some(solids) = &self.solids {
+            solids.measure(&self.state.solids, &mut diagnostics);
+        }
+        diagnostics
     }
 }

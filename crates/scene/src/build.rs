@@ -26,6 +26,14 @@ pub enum BuildError {
     /// A dimension other than 2 and 3.
     #[error("a scene has 2 or 3 dimensions, not {0}")]
     Dimension(u32),
+    /// A body of finite elements that cannot be made.
+    #[error("`{name}`: {reason}")]
+    Elastic {
+        /// Name of the body.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// A vector or rotation that is not one of the scene's dimension.
     #[error("`{field}` of `{name}` is not one of {dimension} dimensions")]
     Components {
@@ -130,7 +138,7 @@ impl Scene {
 
 fn world<const D: usize>(scene: &Scene) -> Result<World<D>, BuildError>
 where
-    Dim<D>: Space<D>,
+    Dim<D>: crate::build_elastic::ElasticSpace<D>,
 {
     let gravity = vector::<D>("scene", "gravity", Some(&scene.gravity_vector()))?;
     let mut world = World::new(gravity)?;
@@ -157,9 +165,10 @@ where
         add_rigid(&mut world, &copy, geometry.clone())?;
         made = Some((std::ptr::from_ref(copy.rigid), geometry));
     }
-    for body in &scene.deformable {
+    for body in scene.deformable.iter().filter(|body| body.material.is_none()) {
         add_deformable(&mut world, body)?;
     }
+    crate::build_elastic::add_elastic(&mut world, scene)?;
     Ok(world)
 }
 
@@ -276,7 +285,12 @@ where
     Dim<D>: Space<D>,
 {
     let name = body.name.as_str();
-    let Geometry::Chain(chain) = &body.geometry;
+    let Geometry::Chain(chain) = &body.geometry else {
+        return Err(BuildError::Elastic {
+            name: name.into(),
+            reason: "a body of this geometry needs a `material`".into(),
+        });
+    };
     let from = vector::<D>(name, "geometry.chain.from", Some(&chain.from))?;
     let to = vector::<D>(name, "geometry.chain.to", Some(&chain.to))?;
     let count = chain.particles as usize;

@@ -18,6 +18,7 @@
 
 mod breakable;
 mod build;
+mod build_elastic;
 mod check;
 pub mod checkpoint;
 pub mod container;

@@ -16,7 +16,7 @@ pub struct ShippedScene {
 }
 
 /// Name and text of every file in `scenes/`; a test compares this list with the folder.
-const FILES: [(&str, &str); 13] = [
+const FILES: [(&str, &str); 26] = [
     ("quickstart", include_str!("../../../scenes/quickstart.toml")),
     ("quickstart-2d", include_str!("../../../scenes/quickstart-2d.toml")),
     ("tumbling-box", include_str!("../../../scenes/tumbling-box.toml")),
@@ -30,6 +30,19 @@ const FILES: [(&str, &str); 13] = [
     ("mixed-heap", include_str!("../../../scenes/mixed-heap.toml")),
     ("pile-1000", include_str!("../../../scenes/pile-1000.toml")),
     ("pile-10000", include_str!("../../../scenes/pile-10000.toml")),
+    ("squashed-cube", include_str!("../../../scenes/squashed-cube.toml")),
+    ("scrambled-cube", include_str!("../../../scenes/scrambled-cube.toml")),
+    ("rollers", include_str!("../../../scenes/rollers.toml")),
+    ("plastic-stairs", include_str!("../../../scenes/plastic-stairs.toml")),
+    ("twisted-bar", include_str!("../../../scenes/twisted-bar.toml")),
+    ("cantilever", include_str!("../../../scenes/cantilever.toml")),
+    ("hexahedral-beam", include_str!("../../../scenes/hexahedral-beam.toml")),
+    ("cloth-on-ball", include_str!("../../../scenes/cloth-on-ball.toml")),
+    ("cloth-folds", include_str!("../../../scenes/cloth-folds.toml")),
+    ("cloth-stack", include_str!("../../../scenes/cloth-stack.toml")),
+    ("muscle", include_str!("../../../scenes/muscle.toml")),
+    ("soft-pile", include_str!("../../../scenes/soft-pile.toml")),
+    ("jelly-2d", include_str!("../../../scenes/jelly-2d.toml")),
 ];
 
 /// All shipped scenes.

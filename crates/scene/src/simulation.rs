@@ -5,7 +5,7 @@ use crate::description::{Scene, Shape};
 use crate::frame::{self, Association, Attribute, Bodies, Data, Element, Frame, Geometry, Part};
 use crate::looks::Looks;
 use crate::run::{Advance, Breakdown, Plan, Simulation, fingerprint};
-use splashdown_couple::{Clock, ClockError, Diagnostics, State, World};
+use splashdown_couple::{Clock, ClockError, Diagnostics, SolidElement, State, World};
 use splashdown_math::{Coordinates, Dim, Space};
 use std::sync::Arc;
 
@@ -244,6 +244,27 @@ where
                     on_points("mass", "kg", 1, model.particles.mass[particles].to_vec()),
                 ],
             });
+        }
+        if let Some(solids) = self.world.solids() {
+            let motion = &state.solids.motion;
+            for body in &solids.bodies {
+                let flat = D * body.particles.start..D * body.particles.end;
+                let element = match body.element {
+                    SolidElement::Segment => Element::Segment,
+                    SolidElement::Triangle => Element::Triangle,
+                    SolidElement::Tetrahedron => Element::Tetrahedron,
+                    SolidElement::Hexahedron => Element::Hexahedron,
+                };
+                let positions = motion.position[flat.clone()].to_vec();
+                parts.push(Part {
+                    name: body.name.clone(),
+                    geometry: Geometry::Mesh { element, positions, elements: body.elements.clone() },
+                    attributes: vec![
+                        on_points("velocity", "m/s", D, motion.velocity[flat].to_vec()),
+                        on_points("mass", "kg", 1, solids.solid.masses()[body.particles.clone()].to_vec()),
+                    ],
+                });
+            }
         }
         Frame { dimension: D, index, step: state.step, time: state.time, parts }
     }

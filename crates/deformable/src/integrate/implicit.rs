@@ -81,6 +81,8 @@ pub struct NewtonReport {
     pub wanted: f64,
 }
 
+/// Displacement, relative to the coordinates, below which a residual force is rounding.
+const ROUNDING: f64 = 1e-14;
 /// Unknowns up to which `Auto` factorises.
 const DIRECT: usize = 2400;
 
@@ -411,6 +413,7 @@ where
     let (mut residual, mut scale) = objective.residual(solid, x);
     let weight = solid.masses().iter().map(|mass| mass * solid.gravity.norm()).fold(0.0, f64::max);
     let potential = solid.is_conservative();
+    let extent = x.iter().fold(0.0f64, |most, x| most.max(x.abs()));
     let mut report = NewtonReport::default();
     let mut factor: Option<SparseCholesky> = None;
     loop {
@@ -430,6 +433,12 @@ where
                 .for_each(|(value, damping)| *value += damping);
         }
         let matrix = &*matrix;
+        // A force that would move nothing by more than rounding cannot be reduced further.
+        let stiffest = matrix.diagonal().into_iter().fold(0.0, f64::max);
+        report.wanted = report.wanted.max(ROUNDING * stiffest * extent);
+        if report.residual <= report.wanted {
+            return Ok(report);
+        }
         let contact = objective.barrier.as_deref().filter(|barrier| barrier.active() > 0);
         let mut step = vec![0.0; x.len()];
         let direct = match options.solver {

@@ -268,8 +268,13 @@ impl Check<'_> {
         let at = |field: &str| [key("deformable"), Segment::Index(index), key(field)];
         self.one_mass([key("deformable"), Segment::Index(index)], &body.name, body.mass, body.density, true);
         let particles = body.geometry.particle_count();
-        let Geometry::Chain(chain) = &body.geometry;
-        if chain.length() == 0.0 {
+        let length = match &body.geometry {
+            Geometry::Chain(chain) => chain.length(),
+            _ => f64::INFINITY,
+        };
+        if let Geometry::Chain(chain) = &body.geometry
+            && length == 0.0
+        {
             let path = [key("deformable"), Segment::Index(index), key("geometry"), key("chain"), key("to")];
             let problem = self
                 .at(
@@ -284,7 +289,7 @@ impl Check<'_> {
         let mut seen = HashMap::new();
         for (n, &pinned) in body.pinned.iter().enumerate() {
             let path = [key("deformable"), Segment::Index(index), key("pinned"), Segment::Index(n)];
-            if pinned >= particles {
+            if pinned >= particles && !matches!(body.geometry, Geometry::File(_)) {
                 let problem = self
                     .at(
                         &path,
@@ -311,13 +316,13 @@ impl Check<'_> {
         }
         // A rest length in another unit (mm for m) would tear the chain apart in the first step.
         if let Some(rest) = body.springs.as_ref().and_then(|s| s.rest_length)
-            && rest > 1e6 * (1.0 + chain.length())
+            && rest > 1e6 * (1.0 + length)
         {
             let problem = self
                 .at(
                     &at("springs"),
                     ProblemKind::OutOfRange,
-                    format!("a rest length of {rest} m is absurd for a chain of {} m", chain.length()),
+                    format!("a rest length of {rest} m is absurd for a chain of {} m", length),
                 )
                 .found(format!("{rest}"))
                 .hint("the rest length is that of one spring, in metres");

@@ -211,7 +211,7 @@ pub struct Deformable {
     pub name: String,
     /// Where its particles are and how they are connected.
     pub geometry: Geometry,
-    /// Mass of one metre of a chain (kg/m). Either `density` or `mass` is given.
+    /// Density: of a body with a material (kg/m^3; kg/m^2 in 2D), or the mass of one metre of a chain (kg/m). Either `density` or `mass` is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub density: Option<f64>,
@@ -219,6 +219,12 @@ pub struct Deformable {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub mass: Option<f64>,
+    /// Elastic material: makes the mesh a body of finite elements. Every geometry but a chain needs one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub material: Option<super::ElasticMaterial>,
+    /// More about a body of finite elements: thickness, bending, plasticity, held parts, copies.
+    #[serde(default, skip_serializing_if = "is_plain")]
+    pub elastic: super::ElasticBody,
     /// Springs along the edges of the geometry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub springs: Option<Springs>,
@@ -237,6 +243,16 @@ pub struct Deformable {
 pub enum Geometry {
     /// Particles in a row, evenly spaced, each joined to the next.
     Chain(ChainGeometry),
+    /// A box of cells.
+    Box(super::BoxGeometry),
+    /// A flat sheet of triangles.
+    Sheet(super::SheetGeometry),
+    /// A ball, a disc in 2D.
+    Ball(super::BallGeometry),
+    /// A torus.
+    Torus(super::TorusGeometry),
+    /// A mesh file.
+    File(super::FileGeometry),
 }
 
 /// A straight chain of particles.
@@ -272,6 +288,10 @@ pub struct Springs {
     pub rest_length: Option<f64>,
 }
 
+fn is_plain(body: &super::ElasticBody) -> bool {
+    *body == super::ElasticBody::default()
+}
+
 fn is_dynamic(kind: &Kind) -> bool {
     *kind == Kind::Dynamic
 }
@@ -291,10 +311,17 @@ impl ChainGeometry {
 }
 
 impl Geometry {
-    /// Number of particles.
+    /// Number of particles; a bound from above for balls and tori, 0 for files.
     pub fn particle_count(&self) -> u64 {
         match self {
             Self::Chain(chain) => chain.particles,
+            Self::Box(own) => own.cells.iter().fold(1u64, |n, &c| n.saturating_mul(c.saturating_add(1))),
+            Self::Sheet(own) => own.cells.iter().fold(1u64, |n, &c| n.saturating_mul(c.saturating_add(1))),
+            // Bounds from above: layers around the middle.
+            Self::Ball(own) => (2 * own.cells.min(1 << 20) + 1).saturating_pow(own.centre.len() as u32),
+            Self::Torus(own) => (2 * own.cells.min(1 << 20) + 1).saturating_pow(2).saturating_mul(own.around),
+            // Known only when the file is read.
+            Self::File(_) => 0,
         }
     }
 }

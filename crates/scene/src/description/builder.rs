@@ -40,6 +40,7 @@ impl Scene {
             output: Output::default(),
             rigid: Vec::new(),
             deformable: Vec::new(),
+            elastic: super::ElasticStep::default(),
         }
     }
 
@@ -209,6 +210,8 @@ impl Deformable {
         Self {
             name: name.into(),
             geometry: Geometry::Chain(ChainGeometry { from: from.into(), to: to.into(), particles }),
+            material: None,
+            elastic: super::ElasticBody::default(),
             density: None,
             mass: None,
             springs: None,

@@ -6,11 +6,17 @@
 
 mod body;
 mod builder;
+mod elastic;
 mod fracture;
 mod settings;
 
 pub use body::{
     BoxPart, ChainGeometry, Deformable, Geometry, Kind, Repeat, Rigid, Rotation, Shape, SpinValue, Springs,
+};
+pub use elastic::{
+    BallGeometry, BendingDescription, BoxGeometry, Disturbance, ElasticBody, ElasticDamping,
+    ElasticIntegrator, ElasticMaterial, ElasticModel, ElasticStep, FibreDescription, FileGeometry, Hold,
+    Inversion, PlasticDescription, SelfContactDescription, SheetGeometry, TorusGeometry,
 };
 pub use fracture::{Fracture, FracturePattern};
 pub use settings::{AdaptiveStep, Contact, ContactMethod, Formulation, Output, Solver, Step, Time};
@@ -53,6 +59,9 @@ pub struct Scene {
     /// The linear solver behind every implicit effect.
     #[serde(default)]
     pub solver: Solver,
+    /// How deformable bodies with a material are advanced.
+    #[serde(default)]
+    pub elastic: ElasticStep,
     /// Collision and contact of rigid bodies.
     #[serde(default)]
     pub contact: Contact,

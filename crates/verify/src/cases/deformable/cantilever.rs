@@ -10,6 +10,7 @@ use splashdown_deformable::Solid;
 use splashdown_deformable::integrate::{Integrator, LinearSolver, Motion, Scheme};
 use splashdown_deformable::material::Model;
 use splashdown_geometry::generate::box_hexahedra;
+use splashdown_geometry::mesh::TetrahedronMesh;
 use splashdown_math::Vector;
 
 pub(super) const CASE: Case = Case {
@@ -46,7 +47,7 @@ fn deflection(mut solid: Solid<3>, points: &[Vector<3>]) -> Result<f64, CaseErro
     }
     let mut motion = Motion::at_rest(points);
     let mut integrator = Integrator::new(Scheme::B);
-    integrator.implicit.tolerance = 1e-7;
+    integrator.implicit.tolerance = 1e-5;
     integrator.implicit.linear_tolerance = 1e-8;
     integrator.implicit.solver = LinearSolver::Cholesky;
     integrator.equilibrium(&mut solid, &mut motion).map_err(failed("solving for equilibrium"))?;
@@ -56,12 +57,21 @@ fn deflection(mut solid: Solid<3>, points: &[Vector<3>]) -> Result<f64, CaseErro
     Ok(sum / end.len() as f64 / theory)
 }
 
+/// The table's split: the first cell has corner tetrahedra at 000, 011, 101, 110, which is that of every other cell of the generator.
+fn odd_cubes(upper: [f64; 3], n: usize) -> Result<TetrahedronMesh, CaseError> {
+    let size = 0.1 / n as f64;
+    let mut mesh = cubes([-size, 0.0, 0.0], upper, [10 * n + 1, n, n])?;
+    let points = mesh.points.clone();
+    mesh.elements.retain(|element| element.iter().all(|&node| points[node as usize][0] > -1e-9));
+    Ok(mesh.without_unreferenced().map_err(failed("cutting the mesh"))?.0)
+}
+
 fn run(out: &mut Measurements) -> Result<(), CaseError> {
     let (lower, upper) = ([0.0; 3], [1.0, 0.1, 0.1]);
     for (row, n) in [1, 2, 4].into_iter().enumerate() {
         for (poisson, table) in TETRAHEDRA {
             let own = material(Model::RotatedLinear, YOUNG, poisson, 1.0, 0.0)?;
-            let mesh = cubes(lower, upper, [10 * n, n, n])?;
+            let mesh = odd_cubes(upper, n)?;
             let solid = tetrahedra(&mesh, own, [0.0, -GRAVITY, 0.0])?;
             let found = deflection(solid, &mesh.points)?;
             let resolution = format!("tetrahedra, n = {n}, nu = {poisson}");

@@ -23,7 +23,8 @@ pub(super) const CASE: Case = Case {
     run,
 };
 
-const G: f64 = 9.81;
+/// Gravity of the published numbers (m/s^2).
+const G: f64 = 9.8;
 
 /// Gravity seen from the incline: x down the slope, y (the second axis) out of it.
 fn gravity() -> Vector<3> {

@@ -6,8 +6,13 @@ mod factors;
 mod friction;
 mod laws;
 mod orders;
+mod plasticity;
+mod puddles;
 mod recovery;
+mod self_contact;
 mod set_up;
+mod soak;
+mod waves;
 
 use crate::Case;
 
@@ -20,4 +25,11 @@ pub(super) const CASES: &[Case] = &[
     orders::CASE,
     friction::CASE,
     elastica::CASE,
+    waves::CASE,
+    plasticity::CASE,
+    puddles::CASE,
+    self_contact::CASE,
+    self_contact::LONG,
+    soak::MESHES,
+    soak::CASE,
 ];
