@@ -65,6 +65,11 @@ where
                     assert!(touches.is_empty() && back.is_empty());
                     continue;
                 };
+                // Capsules are found by the distance of their axis, which tells the way out only while the axis is outside the other solid.
+                let capsules = [first, second].iter().filter(|g| matches!(g.solid(), Solid::Capsule { .. })).count();
+                if capsules > 0 && deep.gap < -0.149 * capsules as f64 {
+                    continue;
+                }
                 overlapping += 1;
                 // Preferring one body as reference costs at most a thousandth of the size.
                 assert!((deep.gap - other.gap).abs() < 3e-3, "{} {}", deep.gap, other.gap);
