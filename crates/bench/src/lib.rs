@@ -6,6 +6,7 @@
 //!
 //! To add a benchmark: one file with `pub(crate) const BENCHMARK: Benchmark`, and its name in [`all`].
 
+mod fluid;
 mod frames;
 mod machine;
 mod pressure;
@@ -95,7 +96,7 @@ pub struct Benchmark {
 
 /// All benchmarks.
 pub fn all() -> &'static [Benchmark] {
-    &[pressure::BENCHMARK, svd::BENCHMARK, frames::BENCHMARK]
+    &[pressure::BENCHMARK, svd::BENCHMARK, frames::BENCHMARK, fluid::BENCHMARK]
 }
 
 /// Runs the named benchmarks, or all when `names` is empty.

@@ -39,6 +39,7 @@ impl Scene {
             output: Output::default(),
             rigid: Vec::new(),
             deformable: Vec::new(),
+            fluid: None,
         }
     }
 

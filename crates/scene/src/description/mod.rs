@@ -6,10 +6,15 @@
 
 mod body;
 mod builder;
+mod fluid;
 mod settings;
 
 pub use body::{
     ChainGeometry, Deformable, Geometry, Kind, Repeat, Rigid, Rotation, Shape, SpinValue, Springs,
+};
+pub use fluid::{
+    Fluid, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion, FluidSide, FluidSmoke, FluidSource,
+    Oscillation, RegionShape, SideKind, SideName, SourceWord, TransportWord,
 };
 pub use settings::{AdaptiveStep, Formulation, Output, Solver, Step, Time};
 
@@ -60,6 +65,9 @@ pub struct Scene {
     /// Deformable bodies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deformable: Vec<Deformable>,
+    /// A fluid in a box: smoke or water.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fluid: Option<Fluid>,
 }
 
 /// Standard acceleration of gravity used when a scene does not say otherwise (m/s^2).
