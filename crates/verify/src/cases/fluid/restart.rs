@@ -10,7 +10,7 @@ pub(super) const CASE: Case = Case {
     spec: "FB-T23",
     summary: "a dam break stopped, stored, read and continued is the same bits as one that was not",
     source: SOURCE,
-    speed: Speed::Fast,
+    speed: Speed::Slow,
     seconds: 2.0,
     run,
 };

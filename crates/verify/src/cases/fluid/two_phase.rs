@@ -12,7 +12,7 @@ pub(super) const CASE: Case = Case {
     spec: "FB-T19",
     summary: "water under air, densities 1000 to 1, stays at rest with the interface off the grid",
     source: SOURCE,
-    speed: Speed::Fast,
+    speed: Speed::Slow,
     seconds: 3.0,
     run,
 };
