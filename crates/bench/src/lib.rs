@@ -7,6 +7,7 @@
 //! To add a benchmark: one file with `pub(crate) const BENCHMARK: Benchmark`, and its name in [`all`].
 
 mod deformable;
+mod fluid;
 mod fracture;
 mod frames;
 mod machine;
@@ -105,6 +106,7 @@ pub fn all() -> &'static [Benchmark] {
         rigid::BENCHMARK,
         fracture::BENCHMARK,
         deformable::BENCHMARK,
+        fluid::BENCHMARK,
     ]
 }
 

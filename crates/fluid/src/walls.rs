@@ -290,8 +290,8 @@ where
                         wall => {
                             self.solid.set(beyond, OUTSIDE);
                             let velocity = wall.prescribed().map_or(0.0, |v| v[axis]);
-                            // A solid that reaches the side keeps its own velocity there, unless the side is an inflow.
-                            if self.solid.at(cell) == 0 || matches!(wall, Side::Inflow { .. }) {
+                            // A solid that reaches the side keeps its own velocity there.
+                            if self.solid.at(cell) == 0 {
                                 self.close(axis, face, velocity);
                             } else {
                                 self.open.component_mut(axis).set(face, 0.0);

@@ -67,6 +67,9 @@ pub enum BuildError {
     /// Mass properties that no rigid body can have.
     #[error(transparent)]
     Body(#[from] BodyError),
+    /// A fluid that cannot be simulated.
+    #[error("fluid: {0}")]
+    Fluid(#[from] splashdown_fluid::FluidError),
     /// Particles or springs that cannot be simulated.
     #[error(transparent)]
     Model(#[from] ModelError),
@@ -169,6 +172,7 @@ where
         add_deformable(&mut world, body)?;
     }
     crate::build_elastic::add_elastic(&mut world, scene)?;
+    crate::build_fluid::add_fluid(&mut world, scene)?;
     Ok(world)
 }
 
@@ -342,7 +346,7 @@ where
 }
 
 /// A vector of the scene's dimension; zero when it is not given.
-fn vector<const D: usize>(
+pub(crate) fn vector<const D: usize>(
     name: &str,
     field: &'static str,
     values: Option<&[f64]>,
@@ -354,7 +358,7 @@ fn vector<const D: usize>(
     }
 }
 
-fn spin<const D: usize>(name: &str, value: Option<&SpinValue>) -> Result<Spin<D>, BuildError>
+pub(crate) fn spin<const D: usize>(name: &str, value: Option<&SpinValue>) -> Result<Spin<D>, BuildError>
 where
     Dim<D>: Space<D>,
 {
@@ -369,7 +373,7 @@ where
     Ok(Spin::<D>::from_slice(components))
 }
 
-fn rotation<const D: usize>(
+pub(crate) fn rotation<const D: usize>(
     name: &str,
     value: Option<&Rotation>,
 ) -> Result<splashdown_math::Rotation<D>, BuildError>

@@ -19,12 +19,14 @@
 mod breakable;
 mod build;
 mod build_elastic;
+mod build_fluid;
 mod check;
 pub mod checkpoint;
 pub mod container;
 mod description;
 pub mod export;
 mod expression;
+mod fluid_picture;
 pub mod frame;
 pub mod limits;
 mod load;

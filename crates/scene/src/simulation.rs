@@ -5,7 +5,7 @@ use crate::description::{Scene, Shape};
 use crate::frame::{self, Association, Attribute, Bodies, Data, Element, Frame, Geometry, Part};
 use crate::looks::Looks;
 use crate::run::{Advance, Breakdown, Plan, Simulation, fingerprint};
-use splashdown_couple::{Clock, ClockError, Diagnostics, SolidElement, State, World};
+use splashdown_couple::{Clock, ClockError, Diagnostics, SolidElement, State, StepPolicy, World};
 use splashdown_math::{Coordinates, Dim, Space};
 use std::sync::Arc;
 
@@ -115,6 +115,8 @@ where
     shapes: Vec<frame::Shape>,
     shape_of: Vec<u32>,
     looks: Looks,
+    /// Looks of the fluid's obstacles.
+    fluid_shapes: Vec<frame::Shape>,
 }
 
 impl<const D: usize> SceneWorld<D>
@@ -137,7 +139,8 @@ where
             }
             shape_of.push(shapes.len() as u32 - 1);
         }
-        Ok(Self { world, clock, stable_step, shapes, shape_of, looks: Looks::default() })
+        let fluid_shapes = world.model().fluid.as_ref().map_or_else(Vec::new, crate::fluid_picture::shapes);
+        Ok(Self { world, clock, stable_step, shapes, shape_of, looks: Looks::default(), fluid_shapes })
     }
 }
 
@@ -194,10 +197,13 @@ where
 
     fn advance(&mut self, frame: u64) -> Result<Advance, Breakdown> {
         let time = self.world.state().time;
-        let (dt, arrived) = self
-            .clock
-            .next_step(time, frame, self.stable_step)
-            .map_err(|error| Breakdown(error.to_string()))?;
+        // Transport of a fluid is stable at any step; adaptive steps follow it for accuracy.
+        let stable = match self.clock.policy {
+            StepPolicy::Fixed(_) => self.stable_step,
+            StepPolicy::Adaptive { .. } => self.stable_step.min(self.world.fluid_stable_step()),
+        };
+        let (dt, arrived) =
+            self.clock.next_step(time, frame, stable).map_err(|error| Breakdown(error.to_string()))?;
         let report = self.world.step(dt).map_err(|error| Breakdown(error.to_string()))?;
         if arrived {
             self.world.set_time(self.clock.frame_time(frame));
@@ -265,6 +271,9 @@ where
                     ],
                 });
             }
+        }
+        if let (Some(fluid), Some(now)) = (&model.fluid, &state.fluid) {
+            crate::fluid_picture::add_parts(fluid, now, &self.fluid_shapes, &mut parts);
         }
         Frame { dimension: D, index, step: state.step, time: state.time, parts }
     }

@@ -172,7 +172,7 @@ where
                     break;
                 }
                 // What rounding leaves is as good as it gets.
-                let rounding = 1e-12 * norm * dt / grid.cell_volume();
+                let rounding = 1e-11 * norm * dt / grid.cell_volume();
                 if attempt == 4 || iterations == 0 || report.iterations >= tolerance.max_iterations {
                     if worst <= tolerance.divergence.max(rounding) {
                         break;

@@ -63,7 +63,28 @@ where
     /// Does the pressure act on this face: open, and fluid on one side at least?
     #[inline(always)]
     pub fn is_unknown(&self, axis: usize, face: Index<D>) -> bool {
-        !self.walls.is_closed(axis, face) && is_active(self.kinds(axis, face))
+        let kinds = self.kinds(axis, face);
+        !self.walls.is_closed(axis, face)
+            && is_active(kinds)
+            && (kinds == [CellKind::Fluid; 2] || !self.is_wet_across(axis, face))
+    }
+
+    /// Is the air cell at this face wet at its centre too (by less than the least distance, see `classify`), with no surface between? Then the air's
+    /// pressure does not act here.
+    #[inline]
+    fn is_wet_across(&self, axis: usize, face: Index<D>) -> bool {
+        let Some(phi) = self.phi.filter(|_| !self.stair_steps) else { return false };
+        let below = Self::below(axis, face);
+        let cells = self.domain.grid().cells()[axis] as isize;
+        let inside = face[axis] > 0 && face[axis] < cells || self.domain.periodic()[axis];
+        if !inside {
+            return false;
+        }
+        let (mut wet, mut dry) = (phi.at(below), phi.at(face));
+        if self.cells.at(face) == CellKind::Fluid {
+            std::mem::swap(&mut wet, &mut dry);
+        }
+        dry < 0.0 && wet > dry * (MOST_THETA / (MOST_THETA - 1.0))
     }
 
     /// Distance from the fluid cell's centre to the surface in cell widths, for a face between fluid and air; else 1.

@@ -66,7 +66,8 @@ where
                     continue;
                 };
                 // Capsules are found by the distance of their axis, which tells the way out only while the axis is outside the other solid.
-                let capsules = [first, second].iter().filter(|g| matches!(g.solid(), Solid::Capsule { .. })).count();
+                let capsules =
+                    [first, second].iter().filter(|g| matches!(g.solid(), Solid::Capsule { .. })).count();
                 if capsules > 0 && deep.gap < -0.149 * capsules as f64 {
                     continue;
                 }

@@ -2,7 +2,7 @@
 //!
 //! Every table that the first pass left readable is read on its own, so that one misspelt field does not hide the mistakes elsewhere.
 
-use crate::description::{Deformable, Geometry, Kind, Rigid, Rotation, Scene, Step, Time};
+use crate::description::{Deformable, Fluid, Geometry, Kind, Rigid, Rotation, Scene, Step, Time};
 use crate::limits::{self, Size};
 use crate::problem::{Problem, ProblemKind};
 use crate::source::Origin;
@@ -31,7 +31,8 @@ pub(crate) fn check(root: &Node, problems: &mut Vec<Problem>) {
         }
     }
     check.names(&rigid);
-    check.size(time.as_ref(), &rigid, &deformable);
+    let fluid: Option<Fluid> = read(root.get("fluid"));
+    check.size(time.as_ref(), &rigid, &deformable, fluid.as_ref());
 }
 
 /// Scenes up to this size are built to be checked (bytes of [`Size::memory_bytes`]); larger ones are checked when they run.
@@ -42,7 +43,13 @@ pub(crate) fn world(root: &Node, scene: &Scene) -> Option<Problem> {
     if Size::of(scene).memory_bytes() > MAX_TRIAL_BYTES {
         return None;
     }
-    let stable = match crate::build(scene) {
+    if let Err(error) = crate::build_fluid::check(scene) {
+        let origin = root.nearest(&[key("fluid")]).origin;
+        return Some(Problem::new(ProblemKind::OutOfRange, error.to_string()).at(origin).field("fluid"));
+    }
+    // The fluid has been checked; filling its box would take long and tell nothing more.
+    let solids = Scene { fluid: None, ..scene.clone() };
+    let stable = match crate::build(&solids) {
         Ok(world) => world.stable_step(),
         Err(error) => {
             let origin = root.origin;
@@ -434,7 +441,13 @@ impl Check<'_> {
     }
 
     /// Refuses what would not fit in memory or on disk, or never end, before anything is allocated.
-    fn size(&mut self, time: Option<&Time>, rigid: &[Option<Rigid>], deformable: &[Option<Deformable>]) {
+    fn size(
+        &mut self,
+        time: Option<&Time>,
+        rigid: &[Option<Rigid>],
+        deformable: &[Option<Deformable>],
+        fluid: Option<&Fluid>,
+    ) {
         let mut total = Size::default();
         let mut largest: (u128, Vec<Segment>) = (0, Vec::new());
         let mut add = |size: Size, path: Vec<Segment>| {
@@ -458,15 +471,19 @@ impl Check<'_> {
                 );
             }
         }
+        if let Some(fluid) = fluid {
+            add(Size::of_fluid(fluid), vec![key("fluid"), key("cells")]);
+        }
         if total.memory_bytes() > limits::MAX_MEMORY_BYTES {
             let problem = self
                 .at(
                     &largest.1,
                     ProblemKind::TooLarge,
                     format!(
-                        "this scene has {} rigid bodies and {} particles, about {} of memory",
+                        "this scene has {} rigid bodies, {} particles and {} cells of fluid, about {} of memory",
                         total.rigid_bodies,
                         total.particles,
+                        total.fluid_cells,
                         limits::bytes_text(total.memory_bytes())
                     ),
                 )

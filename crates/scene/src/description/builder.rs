@@ -41,6 +41,7 @@ impl Scene {
             rigid: Vec::new(),
             deformable: Vec::new(),
             elastic: super::ElasticStep::default(),
+            fluid: None,
         }
     }
 

@@ -7,6 +7,7 @@
 mod body;
 mod builder;
 mod elastic;
+mod fluid;
 mod fracture;
 mod settings;
 
@@ -17,6 +18,10 @@ pub use elastic::{
     BallGeometry, BendingDescription, BoxGeometry, Disturbance, ElasticBody, ElasticDamping,
     ElasticIntegrator, ElasticMaterial, ElasticModel, ElasticStep, FibreDescription, FileGeometry, Hold,
     Inversion, PlasticDescription, SelfContactDescription, SheetGeometry, TorusGeometry,
+};
+pub use fluid::{
+    Fluid, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion, FluidSide, FluidSmoke, FluidSource,
+    Oscillation, RegionShape, SideKind, SideName, SourceWord, TransportWord,
 };
 pub use fracture::{Fracture, FracturePattern};
 pub use settings::{AdaptiveStep, Contact, ContactMethod, Formulation, Output, Solver, Step, Time};
@@ -74,6 +79,9 @@ pub struct Scene {
     /// Deformable bodies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deformable: Vec<Deformable>,
+    /// A fluid in a box: smoke or water.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fluid: Option<Fluid>,
 }
 
 /// Standard acceleration of gravity used when a scene does not say otherwise (m/s^2).

@@ -13,7 +13,7 @@ pub(super) const CASE: Case = Case {
     spec: "FB-T7",
     summary: "lid-driven cavity at Re 100 on a coarse grid: extremes of the centre lines",
     source: SOURCE,
-    speed: Speed::Fast,
+    speed: Speed::Slow,
     seconds: 8.0,
     run: |measurements| cavity(measurements, 64, 100.0, [-0.2109, 0.1753, -0.2453], 20.0),
 };

@@ -2,6 +2,7 @@
 
 use super::setup::{Run, domain, failed};
 use crate::{Case, CaseError, Measurements, Speed};
+use splashdown_fluid::advect::{Advection, Limiter};
 use splashdown_fluid::{FluidModel, Liquid, Obstacle, Side};
 use splashdown_geometry::shapes::Shape;
 use splashdown_math::Vector;
@@ -11,7 +12,7 @@ pub(super) const CASE: Case = Case {
     spec: "FB-T22",
     summary: "uniform inflow, a step, an outlet at zero pressure: steady flow and exact balance of mass",
     source: SOURCE,
-    speed: Speed::Fast,
+    speed: Speed::Slow,
     seconds: 5.0,
     run,
 };
@@ -23,6 +24,8 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     let inflow = Side::Inflow { velocity: Vector::from([1.0, 0.0]) };
     let domain = domain([6 * n, n], h, [[inflow, Side::open()], [Side::wall(); 2]])?;
     let mut model = FluidModel::new(domain, Liquid { viscosity: 0.02, ..Liquid::new("air", 1.0) });
+    // A limiter without jumps: the revert limiter switches for ever and keeps the flow from settling.
+    model.options.advection = Some(Advection { limiter: Limiter::Clamp, ..Default::default() });
     let step = Shape::cuboid(Vector::from([1.0, 0.25]))
         .and_then(|s| s.translated(Vector::from([0.0, 0.25])))
         .map_err(failed)?;

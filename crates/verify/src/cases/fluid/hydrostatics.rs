@@ -13,7 +13,7 @@ pub(super) const CASE: Case = Case {
     spec: "FB-T2",
     summary: "a column of water stays at rest for 100 steps, surface anywhere in a cell",
     source: SOURCE,
-    speed: Speed::Fast,
+    speed: Speed::Slow,
     seconds: 3.0,
     run,
 };

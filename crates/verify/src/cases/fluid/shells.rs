@@ -28,7 +28,7 @@ pub(super) const SIGHT: Case = Case {
     spec: "FB-T17",
     summary: "interpolation near a plane reproduces the constant of each side exactly",
     source: SOURCE,
-    speed: Speed::Fast,
+    speed: Speed::Slow,
     seconds: 0.3,
     run: sight,
 };
@@ -38,7 +38,7 @@ pub(super) const SWEEP: Case = Case {
     spec: "FB-T18",
     summary: "a plate sweeps thirty cells through a tube with smoke on one side: no mixing across",
     source: SOURCE,
-    speed: Speed::Fast,
+    speed: Speed::Slow,
     seconds: 6.0,
     run: sweep,
 };

@@ -4,7 +4,7 @@
 //! In space the same with LeVeque's three-dimensional field and a sphere at (0.35, 0.35, 0.35).
 
 use super::setup::{domain, failed};
-use crate::{Case, CaseError, Measurements, Speed};
+use crate::{Case, CaseError, Speed};
 use splashdown_fluid::surface::{Markers, carry, reinitialise, volume};
 use splashdown_fluid::{Domain, LevelSetTransport, ParticleOptions, Side, SolidBoundary, Walls};
 use splashdown_geometry::grid::{FaceFields, Field, Location};

@@ -17,7 +17,7 @@ pub(super) const CASE: Case = Case {
     spec: "FB-T10",
     summary: "a slotted disk turned once keeps its area with marker particles, much better than the level set alone",
     source: SOURCE,
-    speed: Speed::Fast,
+    speed: Speed::Slow,
     seconds: 8.0,
     run,
 };
