@@ -1,6 +1,5 @@
 use super::*;
 use crate::element::{Damping, DampingKind, Elements, Material};
-use crate::force::Force;
 use crate::material::{Lame, Law, Model};
 use crate::{EdgeSpring, EdgeSprings};
 use splashdown_geometry::generate::{CubeSplit, box_tetrahedra};
