@@ -5,6 +5,7 @@ use splashdown_fluid::{FluidModel, FluidState};
 use splashdown_geometry::grid::{Field, Grid, Index, Location};
 use splashdown_geometry::iso_surface::{Extraction, extract};
 use splashdown_math::{Dim, Space};
+use std::sync::Arc;
 
 /// Name of the part that holds the fields on the grid.
 pub const FLUID: &str = "fluid";
@@ -22,17 +23,20 @@ where
         .obstacles
         .iter()
         .map(|obstacle| {
-            let nothing = frame::Shape::Surface { positions: Vec::new(), elements: Vec::new() };
+            let looks = |positions, elements| {
+                frame::Shape::Surface(Arc::new(frame::SurfaceShape::new(positions, elements)))
+            };
+            let nothing = looks(Vec::new(), Vec::new());
             let bounds = obstacle.shape.bounds();
             let bounds = if bounds.is_bounded() { bounds } else { model.domain.grid().bounds() };
             let spacing = bounds.extent().max() / OBSTACLE_CELLS;
             let Ok(grid) = Grid::covering(&bounds, spacing, 2) else { return nothing };
             let distance = Field::from_fn(&grid, Location::Node, |x| obstacle.shape.signed_distance(x));
             let Ok(surface) = extract(&distance, &Extraction::default()) else { return nothing };
-            frame::Shape::Surface {
-                positions: surface.mesh.points.iter().flatten().copied().collect(),
-                elements: surface.mesh.elements.iter().flatten().copied().collect(),
-            }
+            looks(
+                surface.mesh.points.iter().flatten().copied().collect(),
+                surface.mesh.elements.iter().flatten().copied().collect(),
+            )
         })
         .collect()
 }
