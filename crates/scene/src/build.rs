@@ -6,7 +6,7 @@ use crate::limits::{MAX_MEMORY_BYTES, Size, bytes_text};
 use splashdown_couple::{ModelError, World};
 use splashdown_deformable::{Particles, Spring};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
-use splashdown_rigid::{Body, BodyError};
+use splashdown_rigid::{Body, BodyError, JointError};
 
 /// A world in the scene's dimension.
 #[derive(Debug, Clone)]
@@ -51,6 +51,23 @@ pub enum BuildError {
     /// Particles or springs that cannot be simulated.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// A joint that cannot be.
+    #[error(transparent)]
+    Joint(#[from] JointError),
+    /// A joint to a body that does not exist.
+    #[error("joint `{joint}` joins `{body}`, but there is no rigid body of that name")]
+    NoBody {
+        /// Name of the joint.
+        joint: String,
+        /// The name that is not there.
+        body: String,
+    },
+    /// A file that was to be imported when the scene was loaded.
+    #[error("`{file}` is not imported: load the scene from a file")]
+    NotImported {
+        /// The file.
+        file: String,
+    },
 }
 
 /// One rigid body of the world: an entry of `[[rigid]]`, or one copy of a repeated one.
@@ -69,6 +86,9 @@ pub fn build(scene: &Scene) -> Result<AnyWorld, BuildError> {
     let bytes = Size::of(scene).memory_bytes();
     if bytes > MAX_MEMORY_BYTES {
         return Err(BuildError::TooLarge { bytes });
+    }
+    if let Some(import) = scene.import.first() {
+        return Err(BuildError::NotImported { file: import.file.clone() });
     }
     match scene.dimension {
         2 => world::<2>(scene).map(AnyWorld::Two),
@@ -133,6 +153,7 @@ where
     for copy in scene.rigid_copies() {
         add_rigid(&mut world, &copy)?;
     }
+    crate::articulate::add(&mut world, scene)?;
     for body in &scene.deformable {
         add_deformable(&mut world, body)?;
     }
@@ -157,7 +178,11 @@ where
         Kind::Static => splashdown_rigid::Kind::Static,
         Kind::Kinematic => splashdown_rigid::Kind::Kinematic,
     };
-    let moments: Vec<f64> = unit_moments.iter().map(|moment| mass * moment).collect();
+    let moments: Vec<f64> = match &rigid.moments {
+        None => unit_moments.iter().map(|moment| mass * moment).collect(),
+        Some(given) if given.len() == <Dim<D> as Space<D>>::SPIN => given.clone(),
+        Some(_) => return Err(BuildError::Components { name: name.clone(), field: "moments", dimension: D }),
+    };
     let mut body = Body::new(name.clone(), kind, mass, &moments)?;
     body.breakable = rigid.fracture.as_ref().map(breakable);
     let mut position = vector::<D>(name, "position", rigid.position.as_deref())?;
@@ -248,7 +273,7 @@ where
 }
 
 /// A vector of the scene's dimension; zero when it is not given.
-fn vector<const D: usize>(
+pub(crate) fn vector<const D: usize>(
     name: &str,
     field: &'static str,
     values: Option<&[f64]>,
@@ -275,7 +300,7 @@ where
     Ok(Spin::<D>::from_slice(components))
 }
 
-fn rotation<const D: usize>(
+pub(crate) fn rotation<const D: usize>(
     name: &str,
     value: Option<&Rotation>,
 ) -> Result<splashdown_math::Rotation<D>, BuildError>
@@ -303,7 +328,7 @@ where
 }
 
 /// Divided by the largest component, so that the square of a long or a short one neither overflows nor vanishes.
-fn scaled(vector: &[f64]) -> Vec<f64> {
+pub(crate) fn scaled(vector: &[f64]) -> Vec<f64> {
     let largest = vector.iter().fold(0.0f64, |most, c| most.max(c.abs()));
     vector.iter().map(|c| c / largest).collect()
 }

@@ -16,6 +16,7 @@
 //! assert_eq!(errors.problems()[1].hint.as_deref(), Some("did you mean `step`?"));
 //! ```
 
+mod articulate;
 mod breakable;
 mod build;
 mod check;
@@ -25,6 +26,7 @@ mod description;
 pub mod export;
 mod expression;
 pub mod frame;
+mod import;
 pub mod limits;
 mod load;
 pub mod log;

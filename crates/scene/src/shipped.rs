@@ -16,13 +16,17 @@ pub struct ShippedScene {
 }
 
 /// Name and text of every file in `scenes/`; a test compares this list with the folder.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 10] = [
     ("quickstart", include_str!("../../../scenes/quickstart.toml")),
     ("quickstart-2d", include_str!("../../../scenes/quickstart-2d.toml")),
     ("tumbling-box", include_str!("../../../scenes/tumbling-box.toml")),
     ("hanging-chain", include_str!("../../../scenes/hanging-chain.toml")),
     ("plucked-string", include_str!("../../../scenes/plucked-string.toml")),
     ("fountain", include_str!("../../../scenes/fountain.toml")),
+    ("double-pendulum", include_str!("../../../scenes/double-pendulum.toml")),
+    ("four-bar", include_str!("../../../scenes/four-bar.toml")),
+    ("chain-bridge", include_str!("../../../scenes/chain-bridge.toml")),
+    ("windmill", include_str!("../../../scenes/windmill.toml")),
 ];
 
 /// All shipped scenes.

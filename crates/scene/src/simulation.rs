@@ -1,6 +1,6 @@
 //! The world of a scene as a [`Simulation`] that a run can step, photograph, save and restore.
 
-use crate::build::{AnyWorld, BuildError, build};
+use crate::build::{AnyWorld, BuildError, build, rotation, vector};
 use crate::description::{Scene, Shape};
 use crate::frame::{self, Association, Attribute, Bodies, Data, Element, Frame, Geometry, Part};
 use crate::looks::Looks;
@@ -114,6 +114,8 @@ where
     shapes: Vec<frame::Shape>,
     shape_of: Vec<u32>,
     looks: Looks,
+    /// Where the shape of each body is in its coordinates; empty if all are in their middle.
+    shape_at: Vec<Option<splashdown_math::Frame<D>>>,
 }
 
 impl<const D: usize> SceneWorld<D>
@@ -134,7 +136,23 @@ where
             }
             shape_of.push(shapes.len() as u32 - 1);
         }
-        Ok(Self { world, clock, stable_step, shapes, shape_of, looks: Looks::default() })
+        let mut shape_at: Vec<_> = scene
+            .rigid_copies()
+            .map(|copy| {
+                let moved = copy.rigid.shape_position.is_some() || copy.rigid.shape_rotation.is_some();
+                // Built once already, so the numbers fit.
+                moved.then(|| splashdown_math::Frame {
+                    position: vector::<D>(&copy.name, "shape_position", copy.rigid.shape_position.as_deref())
+                        .unwrap_or_else(|_| splashdown_math::Vector::zeros()),
+                    rotation: rotation::<D>(&copy.name, copy.rigid.shape_rotation.as_ref())
+                        .unwrap_or_else(|_| Dim::identity()),
+                })
+            })
+            .collect();
+        if shape_at.iter().all(Option::is_none) {
+            shape_at.clear();
+        }
+        Ok(Self { world, clock, stable_step, shapes, shape_of, shape_at, looks: Looks::default() })
     }
 }
 
@@ -187,9 +205,13 @@ where
                 ..Bodies::default()
             };
             let (mut velocity, mut spin) = (Vec::new(), Vec::new());
-            for (body, now) in model.bodies.iter().zip(&state.bodies) {
-                bodies.positions.extend(now.frame.position.iter());
-                bodies.rotations.extend(Dim::rotation_components(&now.frame.rotation));
+            for (index, (body, now)) in model.bodies.iter().zip(&state.bodies).enumerate() {
+                let frame = match self.shape_at.get(index) {
+                    Some(Some(at)) => now.frame.compose(at),
+                    _ => now.frame,
+                };
+                bodies.positions.extend(frame.position.iter());
+                bodies.rotations.extend(Dim::rotation_components(&frame.rotation));
                 velocity.extend(now.velocity.iter());
                 spin.extend_from_slice(Coordinates::as_slice(&now.twist(body).angular));
             }

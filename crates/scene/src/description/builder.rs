@@ -1,8 +1,8 @@
 //! Building a scene in Rust with the words of the scene file.
 
 use super::{
-    ChainGeometry, Deformable, Fracture, Geometry, Kind, Output, Repeat, Rigid, Rotation, Scene, Shape,
-    Solver, SpinValue, Springs, Step, Time,
+    ChainGeometry, Deformable, Fracture, Geometry, Joint, Kind, Motion, Output, Repeat, Rigid, Rotation,
+    Scene, Shape, Solver, SpinValue, Springs, Step, Time,
 };
 
 impl Scene {
@@ -39,6 +39,8 @@ impl Scene {
             output: Output::default(),
             rigid: Vec::new(),
             deformable: Vec::new(),
+            joint: Vec::new(),
+            import: Vec::new(),
         }
     }
 
@@ -84,6 +86,12 @@ impl Scene {
         self
     }
 
+    /// Adds a joint.
+    pub fn with_joint(mut self, joint: Joint) -> Self {
+        self.joint.push(joint);
+        self
+    }
+
     /// Adds a deformable body.
     pub fn with_deformable(mut self, deformable: Deformable) -> Self {
         self.deformable.push(deformable);
@@ -100,11 +108,15 @@ impl Rigid {
             kind: Kind::Dynamic,
             density: None,
             mass: None,
+            moments: None,
+            shape_position: None,
+            shape_rotation: None,
             position: None,
             rotation: None,
             velocity: None,
             spin: None,
             fracture: None,
+            motion: None,
             repeat: None,
         }
     }
@@ -164,6 +176,12 @@ impl Rigid {
     /// Sets the angular velocity (rad/s): a number in 2D, an array in 3D.
     pub fn spin(mut self, spin: impl Into<SpinValue>) -> Self {
         self.spin = Some(spin.into());
+        self
+    }
+
+    /// Prescribes the motion of a kinematic body.
+    pub fn motion(mut self, motion: Motion) -> Self {
+        self.motion = Some(motion);
         self
     }
 

@@ -7,12 +7,17 @@
 mod body;
 mod builder;
 mod fracture;
+mod joint;
 mod settings;
 
 pub use body::{
     ChainGeometry, Deformable, Geometry, Kind, Repeat, Rigid, Rotation, Shape, SpinValue, Springs,
 };
 pub use fracture::{Fracture, FracturePattern};
+pub use joint::{
+    Between, Freedom, FreedomWord, Import, Joint, JointKind, JointLimits, Keyframe, Motion, Motor,
+    MotorCoordinate, PointSignal, Pose, RampSignal, Signal, SineSignal,
+};
 pub use settings::{AdaptiveStep, Formulation, Output, Solver, Step, Time};
 
 use schemars::JsonSchema;
@@ -62,6 +67,12 @@ pub struct Scene {
     /// Deformable bodies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deformable: Vec<Deformable>,
+    /// Joints between rigid bodies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub joint: Vec<Joint>,
+    /// Robots and mechanisms from URDF and MJCF files; a loaded scene has their bodies and joints instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub import: Vec<Import>,
 }
 
 /// Standard acceleration of gravity used when a scene does not say otherwise (m/s^2).

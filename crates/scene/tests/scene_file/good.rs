@@ -145,6 +145,10 @@ prop_compose! {
             velocity,
             spin: spin.map(|s| if dimension == 2 { SpinValue::Rate(s[0]) } else { SpinValue::Vector(s) }),
             fracture: (kind == Kind::Dynamic).then(|| Fracture::new(12.5, 9)),
+            motion: None,
+            moments: None,
+            shape_position: None,
+            shape_rotation: None,
             repeat: count.map(|count| Repeat { spacing: vec![1.5; count.len()], count }),
         }
     }
