@@ -127,6 +127,12 @@ fn closed(options: &BenchOptions, sizes: &[usize], rows: &mut Vec<BenchRow>) -> 
             .and_then(|regions| NullSpace::new(matrix.rows(), &regions.indicators(|_| true)))
             .map_err(|error| BenchError::failed("regions", error))?;
         null_space.project(&mut b);
+        // A cell that is closed on all sides has an empty row; any equation does there, its right-hand side is projected to zero.
+        let closed: Vec<f64> =
+            matrix.diagonal().iter().map(|&diagonal| if diagonal > 0.0 { 0.0 } else { 1.0 }).collect();
+        let matrix = matrix
+            .sum(1.0, &CsrMatrix::from_diagonal(&closed))
+            .map_err(|error| BenchError::failed("closed cells", error))?;
         let peer = on_threads(1, || {
             timed_pcg(&matrix, &b, || {
                 let factor = IncompleteCholesky::new(&matrix, false)

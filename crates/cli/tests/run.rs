@@ -283,7 +283,7 @@ fn an_end_in_the_past_is_refused_and_nothing_changes() {
     let place = Place::new();
     place.expect(0, &["run", "small.toml", "--quiet"]);
     let scene = fs::read(place.path("runs/small/scene.toml")).unwrap();
-    let (_, err) = place.expect(2, &["run", "runs/small", "--resume", "--until", "0.01"]);
+    let (_, err) = place.expect(2, &["run", "runs/small", "--resume", "--until", "0.06"]);
     assert!(err.contains("past the end"), "{err}");
     assert_eq!(fs::read(place.path("runs/small/scene.toml")).unwrap(), scene);
 }

@@ -113,8 +113,10 @@ impl Check<'_> {
     }
 
     fn time(&mut self, time: &Time) {
-        if time.end * time.frame_rate < 1.0 - 1e-9 {
-            let path = [key("time"), key("frame_rate")];
+        // Values that are not positive are reported by the first pass.
+        let positive = time.end > 0.0 && time.frame_rate > 0.0;
+        if positive && time.end * time.frame_rate < 1.0 - 1e-9 {
+            let path = [key("time"), key("end")];
             let problem = self
                 .at(
                     &path,
@@ -125,10 +127,9 @@ impl Check<'_> {
                         time.frame_interval()
                     ),
                 )
-                .found(format!("{}", time.frame_rate))
-                .allowed(format!("at least 1 / end = {} frames a second", 1.0 / time.end))
-                .hint("raise `time.frame_rate`, or raise `time.end`")
-                .also(self.origin(&[key("time"), key("end")]), "the end is here");
+                .found(format!("{}", time.end))
+                .allowed(format!("at least 1 / frame_rate = {} s", time.frame_interval()))
+                .hint("raise `time.end`, or raise `time.frame_rate`");
             self.problems.push(problem);
         }
         let path = [key("time"), key("step")];
