@@ -287,3 +287,25 @@ fn an_end_in_the_past_is_refused_and_nothing_changes() {
     assert!(err.contains("past the end"), "{err}");
     assert_eq!(fs::read(place.path("runs/small/scene.toml")).unwrap(), scene);
 }
+
+/// Found by attack: an export into the run's own folders, a folder named like a checkpoint, and negative numbers taken for flags.
+#[test]
+fn own_folders_odd_names_and_negative_numbers() {
+    let place = Place::new();
+    place.expect(0, &["run", "small.toml", "--quiet"]);
+    for own in ["frames", "checkpoints"] {
+        let folder = place.path(&format!("runs/small/{own}"));
+        let count = || fs::read_dir(&folder).unwrap().count();
+        let before = count();
+        let out = format!("runs/small/{own}");
+        let (_, err) = place.expect(2, &["export", "runs/small", "--overwrite", "--out", &out]);
+        assert!(err.contains("the run's own data"), "{err}");
+        assert_eq!(count(), before);
+    }
+    fs::create_dir(place.path("runs/small/checkpoints/checkpoint-999999999999.spc")).unwrap();
+    place.expect(0, &["run", "runs/small", "--quiet", "--resume", "--until", "0.3"]);
+    let (_, err) = place.expect(2, &["run", "small.toml", "--until", "-1"]);
+    assert!(err.contains("--until -1") && err.contains("positive"), "{err}");
+    let (_, err) = place.expect(2, &["run", "small.toml", "--threads", "-1"]);
+    assert!(err.contains("-1") && err.contains("1..=512"), "{err}");
+}

@@ -21,6 +21,8 @@ enum Token {
     Run,
     /// `**`: any characters.
     Everything,
+    /// `**/`: any number of whole folders, also none.
+    Folders,
     /// `[...]`: one of these ranges, or none of them.
     Class {
         negated: bool,
@@ -113,9 +115,7 @@ fn tokens(pattern: &str) -> Result<Vec<Token>, GlobError> {
             '?' => Token::One,
             '*' if rest.next_if_eq(&'*').is_some() => {
                 while rest.next_if_eq(&'*').is_some() {}
-                // `**/` also stands for no folder at all.
-                rest.next_if_eq(&'/');
-                Token::Everything
+                if rest.next_if_eq(&'/').is_some() { Token::Folders } else { Token::Everything }
             }
             '*' => Token::Run,
             '[' => class(&mut rest)?,
@@ -156,6 +156,13 @@ fn matches(tokens: &[Token], name: &[char], literal_separator: bool) -> bool {
             Token::Run | Token::Everything => {
                 for i in 0..name.len() {
                     reach[i + 1] |= reach[i] && (*token == Token::Everything || crosses(name[i]));
+                }
+            }
+            Token::Folders => {
+                let mut inside = false;
+                for i in 0..name.len() {
+                    inside |= reach[i];
+                    reach[i + 1] |= inside && name[i] == '/';
                 }
             }
             one => {
@@ -203,6 +210,14 @@ mod tests {
         assert!(path("scenes/*.toml", "scenes/a.toml") && !path("scenes/*.toml", "scenes/bad/a.toml"));
         assert!(path("scenes/**/*.toml", "scenes/bad/a.toml") && path("scenes/**/*.toml", "scenes/a.toml"));
         assert!(!path("scenes?a.toml", "scenes/a.toml") && path("**", "a/b/c"));
+        assert!(
+            path("**/a.toml", "a.toml") && path("**/a.toml", "x/y/a.toml") && !path("**/a.toml", "xa.toml")
+        );
+        assert!(
+            path("s/**/a.toml", "s/x/a.toml")
+                && !path("s/**/a.toml", "s/xa.toml")
+                && !path("s/**/a", "s/x/ba")
+        );
     }
 
     #[test]

@@ -67,12 +67,10 @@ pub enum ExportError {
         have: String,
     },
     /// The folder is one that the run keeps its own data in.
-    #[error("{} belongs to the run ({}); choose another folder with --out", path.display(), folder.display())]
+    #[error("{} holds the run's own data; choose another folder with --out", path.display())]
     OwnFolder {
         /// As given.
         path: PathBuf,
-        /// What the run keeps there.
-        folder: PathBuf,
     },
     /// The folder holds something already.
     #[error("{} is not empty; --overwrite replaces files of the same names there, or choose another folder with --out", path.display())]
@@ -123,10 +121,8 @@ pub fn export_run(
         });
     }
     let own = [layout.frames(), layout.checkpoints()];
-    if let (Ok(out), Some(folder)) =
-        (fs::canonicalize(out), own.iter().find(|folder| is_same_folder(folder, out)))
-    {
-        return Err(ExportError::OwnFolder { path: out, folder: folder.clone() });
+    if own.iter().any(|folder| is_same_folder(folder, out)) {
+        return Err(ExportError::OwnFolder { path: out.to_owned() });
     }
     let occupied = fs::read_dir(out).is_ok_and(|mut entries| entries.next().is_some());
     if occupied && !overwrite {
