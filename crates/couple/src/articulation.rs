@@ -263,7 +263,8 @@ where
                 without[i].velocity -= self.kept[i].velocity;
                 without[i].angular_momentum -= self.kept[i].angular_momentum;
             }
-            let plan = Some((&self.plan, &self.spent));
+            let nothing = Impulses::none(model.joints.len());
+            let plan = Some((&self.plan, &nothing));
             let done =
                 post_stabilize(&model.bodies, &model.joints, &island.joints, &mut without, plan, &options);
             self.report.post_iterations += done.iterations;

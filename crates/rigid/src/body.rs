@@ -112,6 +112,15 @@ where
         Ok(body)
     }
 
+    /// Sets the principal moments of inertia about the object's axes (kg m^2; one in 2D, three in 3D).
+    pub fn moments(mut self, moments: &[f64]) -> Result<Self, BodyError> {
+        if let Some(&moment) = moments.iter().find(|moment| !(moment.is_finite() && **moment > 0.0)) {
+            return Err(BodyError::Moment { name: self.name, moment });
+        }
+        self.inertia = Dim::inertia_from_principal(moments);
+        Ok(self)
+    }
+
     /// Sets how its surface behaves in contact.
     pub fn material(mut self, material: Material) -> Self {
         self.material = material;

@@ -8,7 +8,7 @@ use crate::limits::{MAX_MEMORY_BYTES, Size, bytes_text};
 use splashdown_couple::{ModelError, World};
 use splashdown_deformable::{Particles, Spring};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
-use splashdown_rigid::{Body, BodyError, GeometryError, Material};
+use splashdown_rigid::{Body, BodyError, GeometryError, JointError, Material};
 use std::sync::Arc;
 
 /// A world in the scene's dimension.
@@ -73,6 +73,23 @@ pub enum BuildError {
     /// Particles or springs that cannot be simulated.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// A joint that cannot be.
+    #[error(transparent)]
+    Joint(#[from] JointError),
+    /// A joint to a body that does not exist.
+    #[error("joint `{joint}` joins `{body}`, but there is no rigid body of that name")]
+    NoBody {
+        /// Name of the joint.
+        joint: String,
+        /// The name that is not there.
+        body: String,
+    },
+    /// A file that was to be imported when the scene was loaded.
+    #[error("`{file}` is not imported: load the scene from a file")]
+    NotImported {
+        /// The file.
+        file: String,
+    },
 }
 
 /// One rigid body of the world: an entry of `[[rigid]]`, or one copy of a repeated one.
@@ -91,6 +108,9 @@ pub fn build(scene: &Scene) -> Result<AnyWorld, BuildError> {
     let bytes = Size::of(scene).memory_bytes();
     if bytes > MAX_MEMORY_BYTES {
         return Err(BuildError::TooLarge { bytes });
+    }
+    if let Some(import) = scene.import.first() {
+        return Err(BuildError::NotImported { file: import.file.clone() });
     }
     match scene.dimension {
         2 => world::<2>(scene).map(AnyWorld::Two),
@@ -163,11 +183,12 @@ where
     for copy in scene.rigid_copies() {
         let geometry = match &made {
             Some((of, geometry)) if std::ptr::eq(*of, copy.rigid) => geometry.clone(),
-            _ => Arc::new(solid::<D>(&copy.rigid.name, &copy.rigid.shape)?),
+            _ => Arc::new(placed_solid::<D>(copy.rigid)?),
         };
         add_rigid(&mut world, &copy, geometry.clone())?;
         made = Some((std::ptr::from_ref(copy.rigid), geometry));
     }
+    crate::articulate::add(&mut world, scene)?;
     for body in scene.deformable.iter().filter(|body| body.material.is_none()) {
         add_deformable(&mut world, body)?;
     }
@@ -206,6 +227,11 @@ where
         rolling: rigid.rolling_friction.unwrap_or(0.0),
         spinning: rigid.spinning_friction.unwrap_or(0.0),
     });
+    match &rigid.moments {
+        None => {}
+        Some(given) if given.len() == <Dim<D> as Space<D>>::SPIN => body = body.moments(given)?,
+        Some(_) => return Err(BuildError::Components { name: name.clone(), field: "moments", dimension: D }),
+    }
     body.breakable = rigid.fracture.as_ref().map(breakable);
     let mut position = vector::<D>(name, "position", rigid.position.as_deref())?;
     for (component, offset) in position.iter_mut().zip(offset) {
@@ -231,6 +257,23 @@ where
     };
     world.add_body(body, frame, twist);
     Ok(())
+}
+
+/// The geometry of a body: its shape, moved if the entry says so.
+fn placed_solid<const D: usize>(rigid: &Rigid) -> Result<splashdown_rigid::Geometry<D>, BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    let name = rigid.name.as_str();
+    let geometry = solid::<D>(name, &rigid.shape)?;
+    if !rigid.moves_its_shape() {
+        return Ok(geometry);
+    }
+    let frame = Frame {
+        position: vector::<D>(name, "shape_position", rigid.shape_position.as_deref())?,
+        rotation: rotation::<D>(name, rigid.shape_rotation.as_ref())?,
+    };
+    geometry.moved(&frame).map_err(|source| BuildError::Geometry { name: name.into(), source })
 }
 
 /// Cells of the level set of shapes that have no exact contact.
@@ -401,7 +444,7 @@ where
 }
 
 /// Divided by the largest component, so that the square of a long or a short one neither overflows nor vanishes.
-fn scaled(vector: &[f64]) -> Vec<f64> {
+pub(crate) fn scaled(vector: &[f64]) -> Vec<f64> {
     let largest = vector.iter().fold(0.0f64, |most, c| most.max(c.abs()));
     vector.iter().map(|c| c / largest).collect()
 }

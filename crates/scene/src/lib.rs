@@ -16,6 +16,7 @@
 //! assert_eq!(errors.problems()[1].hint.as_deref(), Some("did you mean `step`?"));
 //! ```
 
+mod articulate;
 mod breakable;
 mod build;
 mod build_elastic;
@@ -28,6 +29,7 @@ pub mod export;
 mod expression;
 mod fluid_picture;
 pub mod frame;
+mod import;
 pub mod limits;
 mod load;
 pub mod log;

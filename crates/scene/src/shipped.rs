@@ -16,7 +16,7 @@ pub struct ShippedScene {
 }
 
 /// Name and text of every file in `scenes/`; a test compares this list with the folder.
-const FILES: [(&str, &str); 26] = [
+const FILES: [(&str, &str); 30] = [
     ("quickstart", include_str!("../../../scenes/quickstart.toml")),
     ("quickstart-2d", include_str!("../../../scenes/quickstart-2d.toml")),
     ("tumbling-box", include_str!("../../../scenes/tumbling-box.toml")),
@@ -43,6 +43,10 @@ const FILES: [(&str, &str); 26] = [
     ("muscle", include_str!("../../../scenes/muscle.toml")),
     ("soft-pile", include_str!("../../../scenes/soft-pile.toml")),
     ("jelly-2d", include_str!("../../../scenes/jelly-2d.toml")),
+    ("double-pendulum", include_str!("../../../scenes/double-pendulum.toml")),
+    ("four-bar", include_str!("../../../scenes/four-bar.toml")),
+    ("chain-bridge", include_str!("../../../scenes/chain-bridge.toml")),
+    ("windmill", include_str!("../../../scenes/windmill.toml")),
 ];
 
 /// All shipped scenes.

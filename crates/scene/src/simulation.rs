@@ -1,6 +1,6 @@
 //! The world of a scene as a [`Simulation`] that a run can step, photograph, save and restore.
 
-use crate::build::{AnyWorld, BuildError, build};
+use crate::build::{AnyWorld, BuildError, build, rotation, vector};
 use crate::description::{Scene, Shape};
 use crate::frame::{self, Association, Attribute, Bodies, Data, Element, Frame, Geometry, Part};
 use crate::looks::Looks;
@@ -135,7 +135,11 @@ where
             if last != Some(std::ptr::from_ref(copy.rigid)) {
                 last = Some(std::ptr::from_ref(copy.rigid));
                 let geometry = world.model().bodies.get(index).and_then(|body| body.geometry.as_deref());
-                shapes.push(picture_of(&copy.rigid.shape, geometry));
+                shapes.push(if copy.rigid.moves_its_shape() {
+                    surface_of(geometry)
+                } else {
+                    picture_of(&copy.rigid.shape, geometry)
+                });
             }
             shape_of.push(shapes.len() as u32 - 1);
         }
@@ -167,15 +171,21 @@ where
         | Shape::Cylinder { .. }
         | Shape::Torus { .. }
         | Shape::Hull { .. }
-        | Shape::Boxes { .. } => {
-            let mesh = geometry.and_then(|geometry| geometry.surface());
-            let (points, elements) = mesh.map_or_else(Default::default, |mesh| (mesh.points, mesh.elements));
-            frame::Shape::Surface(Arc::new(frame::SurfaceShape::new(
-                points.iter().flat_map(|point| point.iter().copied()).collect(),
-                elements.into_iter().flatten().collect(),
-            )))
-        }
+        | Shape::Boxes { .. } => surface_of(geometry),
     }
+}
+
+/// The surface of a geometry in object coordinates.
+fn surface_of<const D: usize>(geometry: Option<&splashdown_rigid::Geometry<D>>) -> frame::Shape
+where
+    Dim<D>: Space<D>,
+{
+    let mesh = geometry.and_then(|geometry| geometry.surface());
+    let (points, elements) = mesh.map_or_else(Default::default, |mesh| (mesh.points, mesh.elements));
+    frame::Shape::Surface(Arc::new(frame::SurfaceShape::new(
+        points.iter().flat_map(|point| point.iter().copied()).collect(),
+        elements.into_iter().flatten().collect(),
+    )))
 }
 
 fn on_points(name: &str, unit: &str, components: usize, data: Vec<f64>) -> Attribute {

@@ -320,6 +320,48 @@ where
         geometry
     }
 
+    /// The same solid with the coordinates it was described in moved by `frame` in object coordinates, for bodies whose centre of mass and
+    /// axes are given. Its [`properties`](Self::properties) stay those about its own centre;
+    /// object coordinates are the body's own.
+    pub fn moved(&self, frame: &Frame<D>) -> Result<Self, GeometryError> {
+        let total = frame.compose(&self.placement.inverse());
+        let formula = |shape: Shape<D>| -> Result<(Solid<D>, Aabb<D>), GeometryError> {
+            let shape = shape.placed(total)?;
+            let bounds = shape.bounds();
+            Ok((Solid::Shape { shape }, bounds))
+        };
+        let (solid, bounds) = match &self.solid {
+            Solid::Sphere { radius } => formula(Shape::ball(*radius)?)?,
+            Solid::Capsule { radius, half_length } => formula(Shape::capsule(*radius, *half_length)?)?,
+            Solid::Shape { shape } => formula(shape.clone())?,
+            Solid::HalfSpace { normal } => formula(Shape::half_space(*normal, 0.0)?)?,
+            Solid::Cuboid { .. } | Solid::Hull(_) => {
+                let hull = self.polytope().ok_or(GeometryError::FlatHull { dimension: D })?.moved(&total);
+                let bounds = Aabb::of_points(&hull.points);
+                (Solid::Hull(hull), bounds)
+            }
+            Solid::Mesh { surface } => {
+                let mut surface = surface.clone();
+                surface.points.iter_mut().for_each(|point| *point = total.to_world(point));
+                let bounds = surface.bounds();
+                (Solid::Mesh { surface }, bounds)
+            }
+            Solid::Sampled => {
+                let particles: Vec<_> = self.particles().iter().map(|point| total.to_world(point)).collect();
+                (Solid::Sampled, Aabb::of_points(&particles))
+            }
+        };
+        let mut moved = Self::new(solid, Frame::identity(), self.properties.clone(), bounds);
+        moved.cells = self.cells;
+        if let (Solid::Mesh { .. } | Solid::Sampled, Some(level_set)) = (&moved.solid, self.level_set.get()) {
+            moved.level_set = OnceLock::from(level_set.clone());
+            moved.level_set_frame = self.level_set_frame.compose(&total.inverse());
+            moved.particles =
+                OnceLock::from(self.particles().iter().map(|point| total.to_world(point)).collect::<Vec<_>>());
+        }
+        Ok(moved)
+    }
+
     /// The exact form.
     pub fn solid(&self) -> &Solid<D> {
         &self.solid

@@ -273,10 +273,22 @@ where
 
     /// Newton's method proper: impulses act along the rows at the start, errors are felt along the rows at the end of the step.
     fn refine(&mut self, states: &[BodyState<D>], now: &Residual, step: &mut [f64]) {
-        let mut felt = Vec::with_capacity(self.rows.len());
+        // The same rows at the end of the step; a coordinate that has lost its meaning there still has its row.
+        let mut felt: Vec<Row<D>> = Vec::with_capacity(self.rows.len());
+        let mut all = Vec::new();
         for &index in self.which {
             let joint = &self.joints[index];
-            push_rows(joint, index, &pose_of(joint, &self.frames), &self.frames, Include::All, &mut felt);
+            let mut pose = pose_of(joint, &self.frames);
+            pose.lost = None;
+            all.clear();
+            push_rows(joint, index, &pose, &self.frames, Include::All, &mut all);
+            for row in &all {
+                let wanted = self.rows.get(felt.len());
+                if wanted.is_some_and(|w| w.joint == index && w.slot == row.slot && w.purpose == row.purpose)
+                {
+                    felt.push(*row);
+                }
+            }
         }
         for (felt, row) in felt.iter_mut().zip(&self.rows) {
             if matches!(row.purpose, Purpose::Damping(_)) {

@@ -2,7 +2,7 @@
 //!
 //! Every table that the first pass left readable is read on its own, so that one misspelt field does not hide the mistakes elsewhere.
 
-use crate::description::{Deformable, Fluid, Geometry, Kind, Rigid, Rotation, Scene, Step, Time};
+use crate::description::{Deformable, Fluid, Geometry, Joint, Kind, Rigid, Rotation, Scene, Step, Time};
 use crate::limits::{self, Size};
 use crate::problem::{Problem, ProblemKind};
 use crate::source::Origin;
@@ -29,6 +29,11 @@ pub(crate) fn check(root: &Node, problems: &mut Vec<Problem>) {
         if let Some(body) = body {
             check.deformable(index, body);
         }
+    }
+    let joints: Vec<Option<Joint>> = check.list("joint");
+    let dimension: Option<u64> = read(root.get("dimension"));
+    if root.get("import").is_none_or(|n| n.items().is_empty()) {
+        check.joints(dimension, &joints, &rigid);
     }
     check.names(&rigid);
     let fluid: Option<Fluid> = read(root.get("fluid"));
@@ -79,13 +84,13 @@ fn read<T: DeserializeOwned>(node: Option<&Node>) -> Option<T> {
     serde_json::from_value(node?.to_json()).ok()
 }
 
-fn key(name: &str) -> Segment {
+pub(super) fn key(name: &str) -> Segment {
     Segment::Key(name.to_owned())
 }
 
-struct Check<'a> {
+pub(super) struct Check<'a> {
     root: &'a Node,
-    problems: &'a mut Vec<Problem>,
+    pub(super) problems: &'a mut Vec<Problem>,
 }
 
 impl Check<'_> {
@@ -94,11 +99,11 @@ impl Check<'_> {
     }
 
     /// Starts a problem at the value of `path`, or at the table that should hold it.
-    fn at(&self, path: &[Segment], kind: ProblemKind, message: impl Into<String>) -> Problem {
+    pub(super) fn at(&self, path: &[Segment], kind: ProblemKind, message: impl Into<String>) -> Problem {
         Problem::new(kind, message).at(self.origin(path)).field(path_text(self.root, path))
     }
 
-    fn origin(&self, path: &[Segment]) -> Option<Origin> {
+    pub(super) fn origin(&self, path: &[Segment]) -> Option<Origin> {
         self.root.nearest(path).origin
     }
 
@@ -247,6 +252,9 @@ impl Check<'_> {
                 self.problems.push(problem);
             }
             _ => {}
+        }
+        if let Some(motion) = &body.motion {
+            self.motion(index, body, motion);
         }
         if let Some(repeat) = &body.repeat {
             for (axis, (&count, &spacing)) in repeat.count.iter().zip(&repeat.spacing).enumerate() {
@@ -530,7 +538,7 @@ impl Check<'_> {
 }
 
 /// Whether a direction cannot be normalised.
-fn vanishes(vector: &[f64]) -> bool {
+pub(super) fn vanishes(vector: &[f64]) -> bool {
     let largest = vector.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     largest < f64::MIN_POSITIVE
 }

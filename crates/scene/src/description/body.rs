@@ -24,6 +24,17 @@ pub struct Rigid {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub mass: Option<f64>,
+    /// Principal moments of inertia about the body's own axes (kg m^2; one in 2D, three in 3D). Default: those of a homogeneous shape.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("items" = serde_json::json!({ "type": "number", "exclusiveMinimum": 0 })))]
+    pub moments: Option<Vec<f64>>,
+    /// Where the middle of the shape is in the body's own coordinates, whose origin is the centre of mass (m). Default: at the centre of mass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension"))]
+    pub shape_position: Option<Vec<f64>>,
+    /// How the shape is turned in the body's own coordinates. Default: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape_rotation: Option<Rotation>,
     /// Centre of mass at the start (m). Default: the origin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-length" = "dimension"))]
@@ -57,6 +68,9 @@ pub struct Rigid {
     /// Lets it break when it is hit hard enough. Default: it never breaks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fracture: Option<Fracture>,
+    /// Motion of a kinematic body. Default: it keeps its velocity and spin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub motion: Option<super::Motion>,
     /// Makes a row or a grid of copies instead of one body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Repeat>,

@@ -1,8 +1,8 @@
 //! Building a scene in Rust with the words of the scene file.
 
 use super::{
-    ChainGeometry, Deformable, Fracture, Geometry, Kind, Output, Repeat, Rigid, Rotation, Scene, Shape,
-    Solver, SpinValue, Springs, Step, Time,
+    ChainGeometry, Deformable, Fracture, Geometry, Joint, Kind, Motion, Output, Repeat, Rigid, Rotation,
+    Scene, Shape, Solver, SpinValue, Springs, Step, Time,
 };
 
 impl Scene {
@@ -42,6 +42,8 @@ impl Scene {
             deformable: Vec::new(),
             elastic: super::ElasticStep::default(),
             fluid: None,
+            joint: Vec::new(),
+            import: Vec::new(),
         }
     }
 
@@ -87,6 +89,12 @@ impl Scene {
         self
     }
 
+    /// Adds a joint.
+    pub fn with_joint(mut self, joint: Joint) -> Self {
+        self.joint.push(joint);
+        self
+    }
+
     /// Adds a deformable body.
     pub fn with_deformable(mut self, deformable: Deformable) -> Self {
         self.deformable.push(deformable);
@@ -103,6 +111,9 @@ impl Rigid {
             kind: Kind::Dynamic,
             density: None,
             mass: None,
+            moments: None,
+            shape_position: None,
+            shape_rotation: None,
             position: None,
             rotation: None,
             velocity: None,
@@ -112,6 +123,7 @@ impl Rigid {
             rolling_friction: None,
             spinning_friction: None,
             fracture: None,
+            motion: None,
             repeat: None,
         }
     }
@@ -178,6 +190,17 @@ impl Rigid {
     pub fn surface(mut self, restitution: f64, friction: f64) -> Self {
         self.restitution = Some(restitution);
         self.friction = Some(friction);
+        self
+    }
+
+    /// Is the shape anywhere else than around the centre of mass?
+    pub(crate) fn moves_its_shape(&self) -> bool {
+        self.shape_position.is_some() || self.shape_rotation.is_some()
+    }
+
+    /// Prescribes the motion of a kinematic body.
+    pub fn motion(mut self, motion: Motion) -> Self {
+        self.motion = Some(motion);
         self
     }
 

@@ -9,6 +9,7 @@ mod builder;
 mod elastic;
 mod fluid;
 mod fracture;
+mod joint;
 mod settings;
 
 pub use body::{
@@ -24,6 +25,10 @@ pub use fluid::{
     Oscillation, RegionShape, SideKind, SideName, SourceWord, TransportWord,
 };
 pub use fracture::{Fracture, FracturePattern};
+pub use joint::{
+    Between, Freedom, FreedomWord, Import, Joint, JointKind, JointLimits, Keyframe, Motion, Motor,
+    MotorCoordinate, PointSignal, Pose, RampSignal, Signal, SineSignal,
+};
 pub use settings::{AdaptiveStep, Contact, ContactMethod, Formulation, Output, Solver, Step, Time};
 
 use schemars::JsonSchema;
@@ -82,6 +87,12 @@ pub struct Scene {
     /// A fluid in a box: smoke or water.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fluid: Option<Fluid>,
+    /// Joints between rigid bodies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub joint: Vec<Joint>,
+    /// Robots and mechanisms from URDF and MJCF files; a loaded scene has their bodies and joints instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub import: Vec<Import>,
 }
 
 /// Standard acceleration of gravity used when a scene does not say otherwise (m/s^2).

@@ -149,6 +149,10 @@ prop_compose! {
             rolling_friction: by_density.then_some(0.01),
             spinning_friction: None,
             fracture: (kind == Kind::Dynamic).then(|| Fracture::new(12.5, 9)),
+            motion: None,
+            moments: None,
+            shape_position: None,
+            shape_rotation: None,
             repeat: count.map(|count| Repeat { spacing: vec![1.5; count.len()], count }),
         }
     }

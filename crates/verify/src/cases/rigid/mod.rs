@@ -1,8 +1,11 @@
 //! Rigid bodies: free rotation, joints, drives, prescribed motion and fracture.
 
+mod articulated_momentum;
+mod articulated_soak;
 mod energy_fix_fuzz;
 mod energy_gain;
 mod fracture;
+mod joint_assembly;
 mod joint_projection;
 mod orientation_order;
 mod pendulums;
@@ -26,8 +29,12 @@ const MOTION: &[Case] = &[
     energy_gain::CASE,
     energy_fix_fuzz::CASE,
     joint_projection::CASE,
+    joint_assembly::CASE,
     pendulums::CASE,
     position_control::CASE,
+    articulated_momentum::CASE,
     twisted_chain::CASE,
     skeletons::CASE,
+    articulated_soak::FAST,
+    articulated_soak::SLOW,
 ];
