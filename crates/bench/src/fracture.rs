@@ -73,7 +73,7 @@ fn run(options: &BenchOptions) -> Result<Vec<BenchRow>, BenchError> {
                 .map_err(|error| BenchError::failed("cutting", error))
         };
         let row = |quantity: &str, (value, count): (f64, usize)| {
-            BenchRow::new("fracture", quantity, value, "ms", 1, &format!("{name}, {count} pieces"))
+            BenchRow::new("fracture", quantity, value, "ms", 1, format!("{name}, {count} pieces"))
         };
         let found = time(&mut || cutting(&sampled, &aligned, &phi))?;
         // The specification's own mark, for 150 000 cells.

@@ -121,7 +121,7 @@ where
     Dim<D>: Space<D>,
 {
     /// In a new state.
-    To(Box<State<D>>, StepReport),
+    To(Box<(State<D>, StepReport)>),
     /// With bodies that are hit hard enough to break; it is to be taken again with their fragments.
     Broken(Vec<(usize, Hit<D>)>),
 }
@@ -228,7 +228,7 @@ where
         contact: contact.report(),
         broken: vec![],
     };
-    Ok(Advanced::To(Box::new(next), report))
+    Ok(Advanced::To(Box::new((next, report))))
 }
 
 /// II: impacts on `v^n`; the difference to `v^{n+1/2}` stays what it was.

@@ -227,7 +227,8 @@ where
         let mut before: Option<State<D>> = None;
         let error = loop {
             match advance(&self.model, &self.state, dt, &breaking, &mut self.scratch) {
-                Ok(Advanced::To(mut state, mut report)) => {
+                Ok(Advanced::To(done)) => {
+                    let (mut state, mut report) = *done;
                     if let Some(solids) = &mut self.solids {
                         let (step, time) = (self.state.step, self.state.time);
                         if let Err(reason) = solids.step(&self.model.bodies, &self.state, &mut state, dt) {
@@ -243,7 +244,7 @@ where
                         }
                         Err(error) => break error,
                     }
-                    self.state = *state;
+                    self.state = state;
                     report.broken = broken;
                     return Ok(report);
                 }

@@ -170,7 +170,7 @@ fn isolated_bodies_keep_their_momenta() {
         world.options_mut().contact.shock_propagation = false;
         let mut world = {
             let mut w = World::<3>::new(Vector::zeros()).unwrap();
-            *w.options_mut() = world.options_mut().clone();
+            *w.options_mut() = *world.options_mut();
             w
         };
         let material = Material::new(0.3, 0.5);

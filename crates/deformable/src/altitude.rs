@@ -171,10 +171,8 @@ fn signed_volume<const D: usize>(x: &[Vector<D>; 4]) -> f64 {
 /// The altitude of corner `tip` and the size of the opposite face.
 fn altitude<const D: usize>(x: &[Vector<D>; 4], tip: usize, volume: f64) -> (Altitude<D>, f64) {
     let mut others = [0; 3];
-    let mut next = 0;
-    for corner in (0..D + 1).filter(|&corner| corner != tip) {
-        others[next] = corner;
-        next += 1;
+    for (other, corner) in others.iter_mut().zip((0..D + 1).filter(|&corner| corner != tip)) {
+        *other = corner;
     }
     let mut weights = [0.0; 4];
     weights[tip] = 1.0;
@@ -207,7 +205,7 @@ fn altitude<const D: usize>(x: &[Vector<D>; 4], tip: usize, volume: f64) -> (Alt
         gap * (sign / distance)
     } else if area > 0.0 {
         // On the face: along its normal, to the side on which the tip belongs. Facets are ordered so that odd tips have the outward normal.
-        let turn = if (tip + usize::from(D == 2)) % 2 == 0 { -1.0 } else { 1.0 };
+        let turn = if (tip + usize::from(D == 2)).is_multiple_of(2) { -1.0 } else { 1.0 };
         normal * (turn / normal.norm())
     } else {
         Vector::zeros()

@@ -449,7 +449,8 @@ mod tests {
     {
         let domain = domain::<D>(20, [[Side::wall(), Side::open()]; D]);
         let obstacle = ball::<D>(0.31, 0.48);
-        let walls = Walls::new(&domain, &[obstacle.clone()], &[obstacle.placement(0.0)], boundary);
+        let walls =
+            Walls::new(&domain, std::slice::from_ref(&obstacle), &[obstacle.placement(0.0)], boundary);
         let mut solids = 0;
         for cell in walls.solid().lattice().indices() {
             if walls.is_solid(cell) {
@@ -484,8 +485,12 @@ mod tests {
         let n = 40;
         let domain = domain::<3>(n, [[Side::open(); 2]; 3]);
         let obstacle = ball::<3>(0.31, 0.5);
-        let walls =
-            Walls::new(&domain, &[obstacle.clone()], &[obstacle.placement(0.0)], SolidBoundary::CutCells);
+        let walls = Walls::new(
+            &domain,
+            std::slice::from_ref(&obstacle),
+            &[obstacle.placement(0.0)],
+            SolidBoundary::CutCells,
+        );
         // The closed part of the plane of faces through the centre is the great circle.
         let plane = n as isize / 2;
         let closed: f64 = indices([plane, 0, 0], [plane + 1, n as isize, n as isize])

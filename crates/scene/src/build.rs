@@ -15,9 +15,9 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub enum AnyWorld {
     /// In the plane.
-    Two(World<2>),
+    Two(Box<World<2>>),
     /// In space.
-    Three(World<3>),
+    Three(Box<World<3>>),
 }
 
 /// A scene that passed its checks and still cannot become a world, such as one with a mass that underflows to zero.
@@ -113,8 +113,8 @@ pub fn build(scene: &Scene) -> Result<AnyWorld, BuildError> {
         return Err(BuildError::NotImported { file: import.file.clone() });
     }
     match scene.dimension {
-        2 => world::<2>(scene).map(AnyWorld::Two),
-        3 => world::<3>(scene).map(AnyWorld::Three),
+        2 => world::<2>(scene).map(|world| AnyWorld::Two(world.into())),
+        3 => world::<3>(scene).map(|world| AnyWorld::Three(world.into())),
         other => Err(BuildError::Dimension(other)),
     }
 }
@@ -457,7 +457,7 @@ mod tests {
 
     fn three(scene: &Scene) -> World<3> {
         match build(scene).expect("a world") {
-            AnyWorld::Three(world) => world,
+            AnyWorld::Three(world) => *world,
             AnyWorld::Two(_) => unreachable!("the scene has three dimensions"),
         }
     }

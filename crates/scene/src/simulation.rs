@@ -1,6 +1,6 @@
 //! The world of a scene as a [`Simulation`] that a run can step, photograph, save and restore.
 
-use crate::build::{AnyWorld, BuildError, build, rotation, vector};
+use crate::build::{AnyWorld, BuildError, build};
 use crate::description::{Scene, Shape};
 use crate::frame::{self, Association, Attribute, Bodies, Data, Element, Frame, Geometry, Part};
 use crate::looks::Looks;
@@ -26,8 +26,8 @@ pub enum PrepareError {
 /// Builds the world of a scene, ready to run, and checks that its time step is possible.
 pub fn prepare(scene: &Scene) -> Result<Box<dyn Simulation>, PrepareError> {
     Ok(match build(scene)? {
-        AnyWorld::Two(world) => Box::new(SceneWorld::new(scene, world)?),
-        AnyWorld::Three(world) => Box::new(SceneWorld::new(scene, world)?),
+        AnyWorld::Two(world) => Box::new(SceneWorld::new(scene, *world)?),
+        AnyWorld::Three(world) => Box::new(SceneWorld::new(scene, *world)?),
     })
 }
 

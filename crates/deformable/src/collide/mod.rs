@@ -176,16 +176,24 @@ pub enum CollisionMethod {
     ProjectedWithPush,
 }
 
-/// Collides the motion from `position` with the velocity `moving` against all obstacles: corrects `next` (the end positions) and `velocity` (that of the start of
-/// the step), and returns the contacts in the order of obstacles and particles.
+/// The motion of a step before it meets obstacles.
+pub(crate) struct Path<'a> {
+    /// Positions at the start of the step (m).
+    pub position: &'a [f64],
+    /// Velocities that lead to the end positions (m/s).
+    pub moving: &'a [f64],
+    /// Length of the step (s).
+    pub dt: f64,
+}
+
+/// Collides the motion along `path` against all obstacles: corrects `next` (the end positions) and `velocity` (that of the start of the step), and
+/// returns the contacts in the order of obstacles and particles.
 pub(crate) fn collide<const D: usize>(
     obstacles: &[Obstacle<D>],
     colliders: &Colliders,
     method: CollisionMethod,
-    dt: f64,
     movable: impl Fn(u32) -> bool + Sync,
-    position: &[f64],
-    moving: &[f64],
+    path: &Path<'_>,
     next: &mut [f64],
     velocity: &mut [f64],
 ) -> Vec<Touch<D>>
@@ -193,6 +201,7 @@ where
     Dim<D>: Space<D>,
 {
     use crate::force::read;
+    let Path { position, moving, dt } = *path;
     let mut touches = Vec::new();
     for (index, obstacle) in obstacles.iter().enumerate() {
         let found = colliders.find::<D, _>(next, &obstacle.bounds(), |node, x| {

@@ -127,7 +127,7 @@ where
 
     /// Takes back what [`history`](Self::history) gave; false if it does not fit.
     pub fn restore(&mut self, history: &[f64]) -> bool {
-        if history.len() % (5 + D) != 0 {
+        if !history.len().is_multiple_of(5 + D) {
             return false;
         }
         self.pairs = history

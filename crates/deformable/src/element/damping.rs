@@ -130,7 +130,7 @@ where
     pub(super) fn rows_per_point(&self) -> usize {
         let symmetric = C * (C + 1) / 2;
         match self.material.damping {
-            Damping { time, .. } if time == 0.0 => 0,
+            Damping { time: 0.0, .. } => 0,
             Damping { kind: DampingKind::Linear | DampingKind::Conserving, .. } => symmetric,
             Damping { kind: DampingKind::Blend, .. } => 2 * symmetric,
             Damping { kind: DampingKind::Stiffness, .. } => C * C + if D > C { C } else { 0 },

@@ -1,7 +1,7 @@
 //! The schemes with explicit elasticity and implicit damping (spec 3.14).
 
 use super::{IntegrateError, IntegrationReport, Integrator, Motion};
-use crate::collide::{CollisionMethod, collide, friction_map};
+use crate::collide::{CollisionMethod, Path, collide, friction_map};
 use crate::force::read;
 use crate::solid::Solid;
 use splashdown_math::{Dim, Space, Vector};
@@ -28,10 +28,8 @@ where
             &self.obstacles,
             &self.colliders,
             self.method,
-            dt,
             |node| !solid.pinned()[node as usize],
-            &motion.position,
-            moving,
+            &Path { position: &motion.position, moving, dt },
             next,
             velocity,
         );

@@ -50,7 +50,7 @@ where
     let domain = Domain::with_patches(grid, sides, patches).unwrap();
     let obstacle =
         Obstacle::fixed("ball", Shape::ball(0.23).unwrap().translated(Vector::repeat(0.47)).unwrap());
-    let walls = Walls::new(&domain, &[obstacle.clone()], &[obstacle.placement(0.0)], boundary);
+    let walls = Walls::new(&domain, std::slice::from_ref(&obstacle), &[obstacle.placement(0.0)], boundary);
     let phi = surface.then(|| {
         let mut phi = Field::from_fn(&grid, Location::Cell, |x| x[1] - 0.8 - 0.1 * (5.0 * x[0]).sin());
         domain.fill_level_set_ghosts(&mut phi);

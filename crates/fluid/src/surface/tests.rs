@@ -181,7 +181,12 @@ fn a_solid_holds_the_surface_at_right_angles() {
     let domain = domain::<2>(20);
     let post = Shape::cuboid(Vector::from([0.11, 2.0])).unwrap().translated(Vector::repeat(0.5)).unwrap();
     let obstacle = Obstacle::fixed("post", post);
-    let walls = Walls::new(&domain, &[obstacle.clone()], &[obstacle.placement(0.0)], SolidBoundary::Voxels);
+    let walls = Walls::new(
+        &domain,
+        std::slice::from_ref(&obstacle),
+        &[obstacle.placement(0.0)],
+        SolidBoundary::Voxels,
+    );
     let mut phi = Field::from_fn(domain.grid(), Location::Cell, |x| x[1] - 0.5);
     for cell in phi.lattice().indices() {
         if walls.is_solid(cell) {

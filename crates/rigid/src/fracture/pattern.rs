@@ -110,8 +110,9 @@ where
             return Err(PatternError::Count(count));
         }
         let finite = |v: &Vector<D>| v.iter().all(|x| x.is_finite());
-        if !(finite(&data.bounds.min) && finite(&data.bounds.max))
-            || !(0..D).all(|a| data.bounds.min[a] < data.bounds.max[a])
+        if !(finite(&data.bounds.min)
+            && finite(&data.bounds.max)
+            && (0..D).all(|a| data.bounds.min[a] < data.bounds.max[a]))
         {
             return Err(PatternError::NotFinite("box"));
         }

@@ -115,9 +115,9 @@ where
         let step = placement.row_step(lattice);
         let mut row = low;
         loop {
-            let mut offset = lattice.offset(row);
+            let first = lattice.offset(row);
             let mut x = placement.to_pattern(&lattice.position(row));
-            for _ in low[0]..high[0] {
+            for offset in first..first + (high[0] - low[0]).max(0) as usize {
                 if wanted(offset) {
                     let y = match &self.roughness {
                         Some(rough) => x + rough.displacement(&x),
@@ -142,14 +142,11 @@ where
                 } else {
                     labels.region[offset] = NO_REGION;
                 }
-                offset += 1;
                 x += step;
             }
             let Some(axis) = (1..D).find(|&a| row[a] + 1 < high[a]) else { break };
             row[axis] += 1;
-            for a in 1..axis {
-                row[a] = low[a];
-            }
+            row[1..axis].copy_from_slice(&low[1..axis]);
         }
         debug_assert!((0..D).all(|a| high[a] - low[a] <= BLOCK as isize));
     }

@@ -351,13 +351,14 @@ where
                 (Solid::Sampled, Aabb::of_points(&particles))
             }
         };
-        let mut moved = Self::new(solid, Frame::identity(), self.properties.clone(), bounds);
+        let mut moved = Self::new(solid, Frame::identity(), self.properties, bounds);
         moved.cells = self.cells;
         if let (Solid::Mesh { .. } | Solid::Sampled, Some(level_set)) = (&moved.solid, self.level_set.get()) {
             moved.level_set = OnceLock::from(level_set.clone());
             moved.level_set_frame = self.level_set_frame.compose(&total.inverse());
-            moved.particles =
-                OnceLock::from(self.particles().iter().map(|point| total.to_world(point)).collect::<Vec<_>>());
+            moved.particles = OnceLock::from(
+                self.particles().iter().map(|point| total.to_world(point)).collect::<Vec<_>>(),
+            );
         }
         Ok(moved)
     }

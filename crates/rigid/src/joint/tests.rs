@@ -56,7 +56,7 @@ where
         for i in 0..count {
             let mass = 10f64.powf(random.uniform(-0.3, 0.3));
             let moments: Vec<f64> = (0..3).map(|_| mass * random.uniform(0.05, 0.1)).collect();
-            let kind = if i == 0 && count % 2 == 0 { Kind::Static } else { Kind::Dynamic };
+            let kind = if i == 0 && count.is_multiple_of(2) { Kind::Static } else { Kind::Dynamic };
             let body =
                 Body::new(format!("b{i}"), kind, mass, &moments[..<Dim<D> as Space<D>>::SPIN]).unwrap();
             let parent = if branch && i > 0 { random.index(i) } else { i.saturating_sub(1) };

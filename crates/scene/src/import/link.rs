@@ -109,17 +109,13 @@ impl Primitive {
         }
     }
 
-    /// The nearest shape that a scene has: what has no exact one keeps its bounding box.
+    /// The shape of the scene; an ellipsoid becomes its bounding box.
     fn shape(&self) -> Shape {
         match *self {
             Self::Sphere { radius } => Shape::Sphere { radius },
             Self::Box { size } => Shape::Box { size: size.to_vec() },
-            Self::Cylinder { radius, length } => {
-                Shape::Box { size: vec![2.0 * radius, 2.0 * radius, length] }
-            }
-            Self::Capsule { radius, length } => {
-                Shape::Box { size: vec![2.0 * radius, 2.0 * radius, length + 2.0 * radius] }
-            }
+            Self::Cylinder { radius, length } => Shape::Cylinder { radius, length },
+            Self::Capsule { radius, length } => Shape::Capsule { radius, length },
             Self::Ellipsoid { radii } => Shape::Box { size: radii.map(|r| 2.0 * r).to_vec() },
         }
     }

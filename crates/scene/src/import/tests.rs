@@ -28,7 +28,7 @@ fn world(imported: Imported) -> splashdown_couple::World<3> {
     scene.joint = imported.joint;
     scene.check().unwrap_or_else(|errors| panic!("{errors}"));
     match build(&scene) {
-        Ok(AnyWorld::Three(world)) => world,
+        Ok(AnyWorld::Three(world)) => *world,
         other => panic!("{other:?}"),
     }
 }

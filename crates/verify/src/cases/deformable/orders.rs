@@ -47,8 +47,8 @@ fn end_state(scheme: Scheme, steps: usize, damping: f64) -> Result<Vec<f64>, Cas
 /// Does an oscillation of frequency `w` and damping ratio `z` stay bounded with steps of `h / w`?
 fn stable(scheme: Scheme, h: f64, z: f64) -> Result<bool, CaseError> {
     // Reduced mass 2/3: w = sqrt(k / (2/3)).
-    let (k, reduced) = (6.0, 2.0 / 3.0);
-    let w: f64 = (k / reduced as f64).sqrt();
+    let (k, reduced): (f64, f64) = (6.0, 2.0 / 3.0);
+    let w = (k / reduced).sqrt();
     let mut solid = oscillator(k, 2.0 * z * w * reduced);
     let mut motion = Motion { position: vec![0.0, 0.0, 1.0 + 1e-6, 0.0], velocity: vec![0.0; 4], time: 0.0 };
     let mut integrator = integrator(scheme);
@@ -114,8 +114,8 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         scale: Scale::LogLog,
         series,
     });
-    for z in [0.0, 0.3] {
-        let exact = 2.0 * (z + (1.0 + z * z as f64).sqrt());
+    for z in [0.0, 0.3_f64] {
+        let exact = 2.0 * (z + (1.0 + z * z).sqrt());
         for (name, scheme) in [("A", Scheme::A), ("B", Scheme::B)] {
             let resolution = format!("{name}, damping ratio {z}");
             out.near("largest stable w dt", &resolution, limit(scheme, z)?, exact, 0.01 * exact, CASE.source);

@@ -92,7 +92,7 @@ where
         position[1] += if ring { radius * angle.sin() } else { 0.0 };
         let rotation = Dim::exp(&(Spin::<D>::from_slice(&[unit(), unit(), unit()]) * 3.0));
         let twist = Twist::<D>::read(&[unit(), unit(), unit(), unit(), unit(), unit()]) * 2.0;
-        let kind = if n == 0 && seed % 3 == 0 { Kind::Static } else { Kind::Dynamic };
+        let kind = if n == 0 && seed.is_multiple_of(3) { Kind::Static } else { Kind::Dynamic };
         let twist = if kind == Kind::Dynamic { twist } else { Twist::zero() };
         add_box(&mut world, &format!("body {n}"), kind, mass, edges, (Frame { position, rotation }, twist))?;
         places.push(position);
@@ -107,7 +107,8 @@ where
         JointKind::Twist,
     ];
     for n in 1..count + usize::from(ring) {
-        let (a, b) = (if ring || seed % 5 != 0 { n - 1 } else { random.random_range(0..n) }, n % count);
+        let (a, b) =
+            (if ring || !seed.is_multiple_of(5) { n - 1 } else { random.random_range(0..n) }, n % count);
         // Rings of ball joints: other kinds would leave nothing to move.
         let mut kind = if ring { JointKind::Point } else { kinds[random.random_range(0..kinds.len())] };
         if kind.freedoms::<D>().is_none() {
