@@ -39,6 +39,7 @@ where
     /// the pattern does not cut it.
     ///
     /// Mass, momentum and angular momentum stay the same to round-off, and every fragment moves as the body did.
+    #[inline(never)]
     pub fn break_body(&mut self, place: usize, hit: &Hit<D>) -> Result<Option<Broken>, FractureError> {
         let Some(body) = self.model.bodies.get(place) else {
             return Err(FractureError::NotASolid { name: format!("number {place}") });

@@ -21,6 +21,7 @@
 mod articulation;
 mod breaking;
 mod clock;
+mod compiled;
 mod diagnostics;
 mod fluid;
 mod generalized;

@@ -126,16 +126,7 @@ where
     Broken(Vec<(usize, Hit<D>)>),
 }
 
-/// The step, compiled here for both dimensions: what is `inline(never)` and already instantiated, later crates link instead of compiling it again.
-type Advance<const D: usize> =
-    fn(&Model<D>, &State<D>, f64, &Breaking, &mut Scratch<D>) -> Result<Advanced<D>, StepError>;
-#[used]
-static IN_THE_PLANE: Advance<2> = advance;
-#[used]
-static IN_SPACE: Advance<3> = advance;
-
 /// The state `dt` seconds after `state`, unless bodies break on the way.
-#[inline(never)]
 pub(crate) fn advance<const D: usize>(
     model: &Model<D>,
     state: &State<D>,

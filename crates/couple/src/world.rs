@@ -63,6 +63,7 @@ where
     Dim<D>: Space<D>,
 {
     /// A world without bodies under `gravity` (m/s^2).
+    #[inline(never)]
     pub fn new(gravity: Vector<D>) -> Result<Self, ModelError> {
         if !gravity.iter().all(|value| value.is_finite()) {
             return Err(ModelError::Gravity);
@@ -81,6 +82,7 @@ where
 
     /// Adds a rigid body and returns its index. The scene is complete before its first body breaks: one that is added later is not part of it and is lost by
     /// [`Self::restore`].
+    #[inline(never)]
     pub fn add_body(&mut self, body: Body<D>, frame: Frame<D>, twist: Twist<D>) -> usize {
         self.state.bodies.push(BodyState::new(&body, frame, &twist));
         self.model.bodies.push(body);
@@ -93,12 +95,14 @@ where
     /// Adds a joint between bodies and returns its index.
     ///
     /// A joint that does not hold where the bodies are is assembled by the first step.
+    #[inline(never)]
     pub fn add_joint(&mut self, joint: Joint<D>) -> Result<usize, ModelError> {
         self.model.joints.push(joint.checked(&self.model.bodies)?);
         Ok(self.model.joints.len() - 1)
     }
 
     /// Prescribes the motion of the kinematic body `body`, and puts it where it is now.
+    #[inline(never)]
     pub fn set_trajectory(&mut self, body: usize, trajectory: Trajectory<D>) -> Result<(), ModelError> {
         let kinematic = self.model.bodies.get(body).filter(|b| b.kind == Kind::Kinematic);
         let Some(owner) =
@@ -144,6 +148,7 @@ where
     }
 
     /// Adds bodies of finite elements at `motion`, in place of those it had.
+    #[inline(never)]
     pub fn set_solids(&mut self, solids: crate::Solids<D>, motion: splashdown_deformable::integrate::Motion) {
         self.state.solids = solids.state(motion);
         self.solids = Some(solids);
@@ -171,6 +176,7 @@ where
 
     /// Puts the world into a saved state; `false` (and no change) if it is of another world.
     #[must_use]
+    #[inline(never)]
     pub fn restore(&mut self, mut state: State<D>) -> bool {
         let fits = state.particles.position.len() == self.model.particles.len()
             && state.particles.velocity.len() == self.model.particles.len()
@@ -197,6 +203,7 @@ where
     }
 
     /// Fills the world with a fluid; `state` is made fit to start from.
+    #[inline(never)]
     pub fn set_fluid(&mut self, model: FluidModel<D>, mut state: FluidState<D>) -> Result<(), ModelError> {
         self.fluid = FluidScratch::default();
         self.fluid.initialise(&model, &mut state)?;
@@ -206,6 +213,7 @@ where
     }
 
     /// Largest step (s) that suits the fluid as it flows now; infinite without one.
+    #[inline(never)]
     pub fn fluid_stable_step(&mut self) -> f64 {
         match (&self.model.fluid, &self.state.fluid) {
             (Some(model), Some(state)) => self.fluid.stable_step(model, state),
@@ -220,6 +228,7 @@ where
     }
 
     /// Advances by `dt` seconds. On an error the state is the one before the step.
+    #[inline(never)]
     pub fn step(&mut self, dt: f64) -> Result<StepReport, StepError> {
         let mut breaking = Breaking::default();
         let mut broken = Vec::new();
@@ -268,6 +277,7 @@ where
     }
 
     /// Conserved quantities now.
+    #[inline(never)]
     pub fn diagnostics(&self) -> Diagnostics {
         let fluid = self.fluid.diagnostics().cloned();
         let mut diagnostics = Diagnostics { fluid, ..Diagnostics::measure(&self.model, &self.state) };

@@ -1,10 +1,20 @@
-//! Entry points compiled here for both dimensions. They are `inline(never)`, so the crates above link these instead of compiling all schemes again.
+//! Steps and forces in both dimensions, compiled here once.
 
-use crate::Solid;
-use crate::integrate::{IntegrateError, IntegrationReport, Integrator, Motion};
+use crate::element::Elements;
+use crate::integrate::Integrator;
+use crate::{AltitudeSprings, Bending, EdgeSprings, Solid};
 
-type Step<const D: usize> =
-    fn(&mut Integrator<D>, &mut Solid<D>, &mut Motion, f64) -> Result<IntegrationReport, IntegrateError>;
-
-#[used]
-static STEP: (Step<2>, Step<3>) = (Integrator::<2>::step, Integrator::<3>::step);
+splashdown_math::compile_here!(
+    Integrator::<2>::step,
+    Integrator::<3>::step,
+    Solid::<2>::add::<Elements<2, 2, 2>>,
+    Solid::<3>::add::<Elements<3, 2, 2>>,
+    Solid::<3>::add::<Elements<3, 3, 3>>,
+    Solid::<3>::add::<Elements<3, 3, 7>>,
+    Solid::<3>::add::<Elements<3, 3, 9>>,
+    Solid::<2>::add::<EdgeSprings<2>>,
+    Solid::<3>::add::<EdgeSprings<3>>,
+    Solid::<2>::add::<AltitudeSprings<2>>,
+    Solid::<3>::add::<AltitudeSprings<3>>,
+    Solid::<3>::add::<Bending>,
+);

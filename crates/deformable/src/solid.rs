@@ -37,7 +37,8 @@ impl<const D: usize> Solid<D> {
     }
 
     /// Adds a force.
-    pub fn add(&mut self, force: impl Force<D> + 'static) {
+    #[inline(never)]
+    pub fn add<F: Force<D> + 'static>(&mut self, force: F) {
         self.forces.push(Box::new(force));
         self.pattern = None;
     }

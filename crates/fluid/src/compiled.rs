@@ -1,19 +1,18 @@
-//! Entry points compiled here for both dimensions. They are `inline(never)`, so the crates above link these instead of compiling the whole step again.
+//! The step in both dimensions, compiled here once.
 
-use crate::{FluidError, FluidModel, FluidReport, FluidState, FluidStepper, Placement};
+use crate::{FluidModel, FluidStepper};
 
-type Step<const D: usize> = fn(
-    &mut FluidStepper<D>,
-    &FluidModel<D>,
-    &mut FluidState<D>,
-    f64,
-    Option<&[Placement<D>]>,
-) -> Result<FluidReport, FluidError>;
-type Initialise<const D: usize> =
-    fn(&mut FluidStepper<D>, &FluidModel<D>, &mut FluidState<D>) -> Result<(), FluidError>;
-
-#[used]
-static STEP: (Step<2>, Step<3>) = (FluidStepper::<2>::step, FluidStepper::<3>::step);
-#[used]
-static INITIALISE: (Initialise<2>, Initialise<3>) =
-    (FluidStepper::<2>::initialise, FluidStepper::<3>::initialise);
+splashdown_math::compile_here!(
+    FluidStepper::<2>::new,
+    FluidStepper::<3>::new,
+    FluidStepper::<2>::initialise,
+    FluidStepper::<3>::initialise,
+    FluidStepper::<2>::step,
+    FluidStepper::<3>::step,
+    FluidStepper::<2>::stable_step,
+    FluidStepper::<3>::stable_step,
+    FluidStepper::<2>::diagnostics,
+    FluidStepper::<3>::diagnostics,
+    FluidModel::<2>::check,
+    FluidModel::<3>::check,
+);

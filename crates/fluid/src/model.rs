@@ -298,6 +298,7 @@ where
     }
 
     /// Refuses what cannot be simulated.
+    #[inline(never)]
     pub fn check(&self) -> Result<(), FluidError> {
         let value = |what: String, value: f64, good: bool, expected| {
             if good { Ok(()) } else { Err(FluidError::Value { what, value, expected }) }

@@ -6,6 +6,7 @@
 
 mod body;
 pub mod collide;
+mod compiled;
 pub mod contact;
 mod energy_fix;
 pub mod fracture;

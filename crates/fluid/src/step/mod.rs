@@ -70,6 +70,7 @@ where
     Dim<D>: Space<D>,
 {
     /// Memory for steps of `model`.
+    #[inline(never)]
     pub fn new(model: &FluidModel<D>) -> Result<Self, FluidError> {
         model.check()?;
         let grid = model.domain.grid();
@@ -204,6 +205,7 @@ where
     }
 
     /// Largest step (s) that keeps the transport, the forces and what is explicit stable (spec/fluid-base.md 3.4).
+    #[inline(never)]
     pub fn stable_step(&mut self, model: &FluidModel<D>, state: &FluidState<D>) -> f64 {
         let h = model.domain.grid().spacing();
         let velocity = &state.velocity;
@@ -239,6 +241,7 @@ where
     }
 
     /// Conserved quantities of `state`.
+    #[inline(never)]
     pub fn diagnostics(&mut self, model: &FluidModel<D>, state: &FluidState<D>) -> FluidDiagnostics {
         // Shells that cannot be cast against were refused when the state was made.
         if let Ok(shells) = ShellStep::new(&model.shells, state.time, 0.0)

@@ -112,6 +112,7 @@ where
     }
 
     /// II. Finds contacts, gives impacts their bounce and friction. `start` is `v^n` (changed), `half` the velocity `v^{n+1/2}` without contact.
+    #[inline(never)]
     pub fn collide(
         &mut self,
         stage: &ContactStage<'_, D>,
@@ -144,6 +145,7 @@ where
     }
 
     /// III. Contact and friction for the positions. `start` is `v^n` after collisions, `half` is `v^{n+1/2}` (changed).
+    #[inline(never)]
     pub fn contact_half(
         &mut self,
         stage: &ContactStage<'_, D>,
@@ -165,6 +167,7 @@ where
     }
 
     /// IV.2. Removes what overlap is left; positions only.
+    #[inline(never)]
     pub fn push_out(&mut self, stage: &ContactStage<'_, D>, frames: &mut [Frame<D>]) {
         if self.report.touching == 0 {
             return;
@@ -178,6 +181,7 @@ where
     }
 
     /// V. Contact and friction for the velocities `v^{n+1}` at the new positions; remembers the impulses.
+    #[inline(never)]
     pub fn contact_full(
         &mut self,
         stage: &ContactStage<'_, D>,
@@ -317,6 +321,7 @@ where
 
     /// Contact moves positions and velocities at different times, which changes the orbital angular momentum of bodies that nothing else holds
     /// by a little. Gives it back as a common rotation of each such island; `motions` are the velocities at `frames` before forces.
+    #[inline(never)]
     pub fn restore_angular_momentum(
         &self,
         stage: &ContactStage<'_, D>,

@@ -161,6 +161,7 @@ pub(super) fn glass<const D: usize>(
 
 impl PatternSpec {
     /// The pattern for a body with distance `phi` that is hit at `impact` against `normal`, in the coordinates of `phi`.
+    #[inline(never)]
     pub fn pattern<const D: usize>(
         &self,
         phi: &Field<D>,

@@ -195,6 +195,7 @@ where
 ///
 /// The fragments, the largest first, have the body's mass and its linear and angular momentum, to round-off; its kinetic energy too where its
 /// inertia is that of its voxels. Whether the hit was hard enough is not asked.
+#[inline(never)]
 pub fn shatter<const D: usize>(
     body: &Body<D>,
     state: &BodyState<D>,

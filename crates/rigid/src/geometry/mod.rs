@@ -186,6 +186,7 @@ where
     }
 
     /// A ball (a disc in 2D).
+    #[inline(never)]
     pub fn sphere(radius: f64) -> Result<Self, GeometryError> {
         let shape = Shape::ball(radius)?;
         Ok(Self::new(
@@ -197,6 +198,7 @@ where
     }
 
     /// A box (a rectangle in 2D) with half edge lengths `half` (m).
+    #[inline(never)]
     pub fn cuboid(half: Vector<D>) -> Result<Self, GeometryError> {
         let shape = Shape::cuboid(half)?;
         Ok(Self::new(
@@ -208,6 +210,7 @@ where
     }
 
     /// All points within `radius` of the segment from `-half_length` to `half_length` on the last axis (m).
+    #[inline(never)]
     pub fn capsule(radius: f64, half_length: f64) -> Result<Self, GeometryError> {
         let shape = Shape::capsule(radius, half_length)?;
         let solid = Solid::Capsule { radius, half_length };
@@ -215,6 +218,7 @@ where
     }
 
     /// Everything on the side of a plane through the origin that `normal` points away from.
+    #[inline(never)]
     pub fn half_space(normal: Vector<D>) -> Result<Self, GeometryError> {
         // The shape checks the normal.
         let shape = Shape::half_space(normal, 0.0)?;
@@ -223,6 +227,7 @@ where
     }
 
     /// The convex hull of `points` (m).
+    #[inline(never)]
     pub fn hull(points: &[Vector<D>]) -> Result<Self, GeometryError> {
         let hull = Hull::new(points).ok_or(GeometryError::FlatHull { dimension: D })?;
         let integrals = hull.surface().enclosed_integrals()?;
@@ -234,6 +239,7 @@ where
     }
 
     /// Any [`Shape`]: contact uses its signed distance by formula and particles on its surface. `cells` of the level set on the longest side.
+    #[inline(never)]
     pub fn shape(shape: Shape<D>, cells: usize) -> Result<Self, GeometryError> {
         let cells = cells.max(8);
         let moments = shape.moments(4 * cells)?;
@@ -249,6 +255,7 @@ where
     }
 
     /// What a closed surface encloses. `cells` of its level set on the longest side; surfaces that are not closed are refused.
+    #[inline(never)]
     pub fn mesh(surface: &SurfaceMesh<D>, cells: usize) -> Result<Self, GeometryError>
     where
         Corners<D>: Element<D>,
@@ -261,6 +268,7 @@ where
     }
 
     /// A thin shell of the given thickness (m): two-sided, with the mass of its area times its thickness.
+    #[inline(never)]
     pub fn shell(surface: &SurfaceMesh<D>, thickness: f64, cells: usize) -> Result<Self, GeometryError>
     where
         Corners<D>: Element<D>,
@@ -323,6 +331,7 @@ where
     /// The same solid with the coordinates it was described in moved by `frame` in object coordinates, for bodies whose centre of mass and
     /// axes are given. Its [`properties`](Self::properties) stay those about its own centre;
     /// object coordinates are the body's own.
+    #[inline(never)]
     pub fn moved(&self, frame: &Frame<D>) -> Result<Self, GeometryError> {
         let total = frame.compose(&self.placement.inverse());
         let formula = |shape: Shape<D>| -> Result<(Solid<D>, Aabb<D>), GeometryError> {
@@ -480,6 +489,7 @@ where
     }
 
     /// The level set and the motion from object coordinates to its coordinates; made when first asked for. `None` for a half space.
+    #[inline(never)]
     pub fn level_set(&self) -> Option<(&LevelSet<D>, &Frame<D>)> {
         if matches!(self.solid, Solid::HalfSpace { .. }) {
             return None;
@@ -505,6 +515,7 @@ where
 
     /// Points on the surface, at most about two level-set cells apart, in object coordinates (m); empty for a half space. Made when first
     /// asked for.
+    #[inline(never)]
     pub fn particles(&self) -> &[Vector<D>] {
         self.particles.get_or_init(|| sampling::particles(self))
     }
@@ -532,6 +543,7 @@ where
     }
 
     /// The surface as a closed mesh in object coordinates, for drawing and export; `None` for a half space.
+    #[inline(never)]
     pub fn surface(&self) -> Option<SurfaceMesh<D>> {
         sampling::surface(self)
     }

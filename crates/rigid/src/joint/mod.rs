@@ -300,6 +300,7 @@ where
     }
 
     /// Checks the joint against the bodies it joins, and measures its length.
+    #[inline(never)]
     pub fn checked(mut self, bodies: &[Body<D>]) -> Result<Self, JointError> {
         let name = || self.name.clone();
         for index in [self.parent, self.child].into_iter().flatten() {
