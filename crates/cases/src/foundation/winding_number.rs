@@ -4,7 +4,7 @@
 //! the winding number at its centre is one minus the share of the sky that the hole covers. The tree (expansion of far parts to second
 //! order) must agree with the sum over all triangles and classify every point the same way.
 
-use crate::case::{Case, CaseError, Measurements, Speed};
+use crate::{Case, CaseError, Measurements, Speed};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use rayon::prelude::*;

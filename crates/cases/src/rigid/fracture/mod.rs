@@ -15,7 +15,7 @@ use splashdown_rigid::{Body, BodyState, Geometry, Kind, MassProperties};
 use std::sync::Arc;
 
 #[rustfmt::skip]
-pub(in crate::cases) const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[
     voxel_inertia::CASE,
     invariants::CASE,
     pieces::CASE,

@@ -3,7 +3,7 @@
 use crate::{Plot, Scale, Series};
 
 /// Slope of the least-squares line through (log h, log error): the order of the method.
-pub(in crate::cases) fn order(errors: &[[f64; 2]]) -> f64 {
+pub(crate) fn order(errors: &[[f64; 2]]) -> f64 {
     let n = errors.len() as f64;
     let logs: Vec<[f64; 2]> = errors.iter().map(|e| e.map(f64::ln)).collect();
     let mean = |k: usize| logs.iter().map(|e| e[k]).sum::<f64>() / n;
@@ -14,7 +14,7 @@ pub(in crate::cases) fn order(errors: &[[f64; 2]]) -> f64 {
 }
 
 /// Errors over the spacing, with a dashed line of the expected slope through the finest point of each curve.
-pub(in crate::cases) fn plot(title: &str, y: &str, curves: &[(String, Vec<[f64; 2]>, f64)]) -> Plot {
+pub(crate) fn plot(title: &str, y: &str, curves: &[(String, Vec<[f64; 2]>, f64)]) -> Plot {
     let mut series = Vec::new();
     for (label, errors, slope) in curves {
         series.push(Series { label: label.clone(), points: errors.clone(), reference: false });

@@ -6,7 +6,7 @@
 //! must be stopped, without any thickness. Then the centres of neighbouring grid cells on both sides of a surface are joined by segments,
 //! as the coupling does, with the usual thickness of 1e-3 cells.
 
-use crate::case::{Case, CaseError, Measurements, Speed};
+use crate::{Case, CaseError, Measurements, Speed};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use rayon::prelude::*;

@@ -12,7 +12,7 @@
 //!
 //! And whatever is reported must be a contact within the tolerance (1e-9 of the extent) at the reported time.
 
-use crate::case::{Case, CaseError, Measurements, Speed};
+use crate::{Case, CaseError, Measurements, Speed};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
 use rayon::prelude::*;

@@ -39,4 +39,5 @@ pub(super) const CASES: &[Case] = &[
     pile::THOUSAND,
     pile::TEN_THOUSAND,
     soak::CASE,
+    soak::SMALL,
 ];
