@@ -48,6 +48,9 @@ fn main() {
     if std::env::var("FEW").is_ok() {
         options.updates = 0;
     }
+    if std::env::var("NOSHOCK").is_ok() {
+        options.shock_propagation = false;
+    }
     if std::env::var("NOPUSH").is_ok() {
         options.push_out = splashdown_rigid::PushOut::Off;
     }

@@ -1,49 +1,62 @@
-//! Contact and friction of one island at once: Gauss-Seidel over scalar rows, warm-started, accelerated by nonlinear conjugate gradients
+//! Contact and friction of one island at once: block Gauss-Seidel over manifolds, warm-started, accelerated by nonlinear conjugate gradients
 //! (M. Silcowitz-Hansen, S. Niebe, K. Erleben, "A nonsmooth nonlinear conjugate gradient method for interactive contact force problems", 2010).
 //!
 //! Every contact point wants `u_n + bias >= 0`, `lambda_n >= 0`, one of them zero. Friction belongs to the patch of points between two bodies: an
 //! impulse in the plane at the patch's centre of at most `mu` times the load, against the sliding there, and a moment about the normal of at
 //! most `mu` times the load times its distance from the centre. Friction at every corner instead would hold the corners against each other
 //! through the rigid body, and the iteration would need ten times as long to find out (measured on stacks of boxes).
+//!
+//! The rows of a manifold are relaxed against their own small matrix `J M^-1 J^T`: velocities are read once and written once for all of them, and
+//! what the rows do to each other stays in registers.
 
 use super::InverseInertia;
 use splashdown_math::{Coordinates, Dim, Matrix, Space, Spin, Twist, Vector};
 
-/// One scalar row: `u = linear . (v_a - v_b) + angular_a . w_a - angular_b . w_b`.
+/// Most points of a manifold; a larger patch becomes several.
+pub(super) const MOST_POINTS: usize = 4;
+/// Room for points, two tangents, spin and two axes of rolling, and for those without rolling: rows of matrices have one of these lengths, which
+/// the compiler knows.
+const MOST_ROWS: usize = 12;
+const FEW_ROWS: usize = 8;
+/// Newton steps of one solve, and sweeps before each: what sweeps solve quickly needs none.
+const MOST_NEWTON_STEPS: usize = 8;
+const SWEEPS_BEFORE_NEWTON: usize = 12;
+
+/// One scalar row: `u = linear . (v_a - v_b) + angular_a . w_a - angular_b . w_b`, with `linear` a column of the manifold's frame or zero.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Row<const D: usize>
 where
     Dim<D>: Space<D>,
 {
-    pub linear: Vector<D>,
     pub angular: [Spin<D>; 2],
-    /// `I^-1 angular`.
-    response: [Spin<D>; 2],
-    /// Change of `u` for an impulse of one: by A, by B, and together.
-    factors: [f64; 2],
-    factor: f64,
     /// Speed of approach that is allowed (m/s): what closes the gap within the step.
     pub bias: f64,
-    /// Distance from the centre of the patch (m).
+    /// Distance from the centre of the patch (m); of rows of spin, what makes their speed one of points.
     pub lever: f64,
-    /// Impulse on A (kg m/s).
-    pub impulse: f64,
-    /// Search direction of the acceleration, and the change of the last sweep.
-    direction: f64,
-    change: f64,
 }
 
 /// The rows between two bodies with a common normal: points, then tangents, then spin about the normal (3D), then rolling if there is any.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Manifold {
+pub(super) struct Manifold<const D: usize> {
     /// Bodies, as indices into the island's.
     pub bodies: [u32; 2],
     /// First row.
     pub first: u32,
-    /// Number of contact points.
+    /// Number of rows and of contact points among them.
+    pub rows: u32,
     pub points: u32,
+    /// First entry of its matrix.
+    matrix: u32,
+    /// Columns: the normal, from B to A, and an orthonormal completion.
+    pub frame: Matrix<D>,
+    pub limits: Limits,
+}
+
+/// What bounds the impulses that are not normal.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
     pub friction: f64,
-    /// Largest moment for a normal force of one (m).
+    /// Largest moments for a normal force of one (m).
     pub rolling: f64,
     pub spinning: f64,
 }
@@ -58,13 +71,16 @@ where
     pub bodies: Vec<u32>,
     pub inverse: Vec<InverseInertia<D>>,
     pub twists: Vec<Twist<D>>,
-    pub manifolds: Vec<Manifold>,
+    /// From the ground up.
+    pub manifolds: Vec<Manifold<D>>,
     pub rows: Vec<Row<D>>,
+    /// Impulse of each row on A (kg m/s).
+    pub impulses: Vec<f64>,
+    pub matrices: Vec<f64>,
     /// Pair of the world that each manifold belongs to.
     pub pairs: Vec<u32>,
-    /// Level of each body in the contact graph, and manifolds by the higher level of their two bodies.
+    /// Level of each body in the contact graph.
     pub levels: Vec<u32>,
-    pub order: Vec<(u32, u32)>,
 }
 
 /// When the iteration stops.
@@ -86,103 +102,6 @@ pub(super) struct Solved {
     pub residual: f64,
 }
 
-impl<const D: usize> Row<D>
-where
-    Dim<D>: Space<D>,
-{
-    /// The row of the direction `linear` at a point.
-    pub fn at_point(linear: Vector<D>, arms: &[Vector<D>; 2], inverse: [&InverseInertia<D>; 2]) -> Self {
-        Self::new(linear, [Dim::cross(&arms[0], &linear), Dim::cross(&arms[1], &linear)], inverse)
-    }
-
-    /// The row of relative spin about `axis`.
-    pub fn of_spin(axis: Spin<D>, inverse: [&InverseInertia<D>; 2]) -> Self {
-        Self::new(Vector::zeros(), [axis; 2], inverse)
-    }
-
-    fn new(linear: Vector<D>, angular: [Spin<D>; 2], inverse: [&InverseInertia<D>; 2]) -> Self {
-        let response = [0, 1].map(|k| Dim::apply_inertia(&inverse[k].inertia, &angular[k]));
-        let factors = [0, 1].map(|k| linear.norm_squared() * inverse[k].mass + angular[k].dot(&response[k]));
-        Self {
-            linear,
-            angular,
-            response,
-            factors,
-            factor: factors[0] + factors[1],
-            bias: 0.0,
-            lever: 0.0,
-            impulse: 0.0,
-            direction: 0.0,
-            change: 0.0,
-        }
-    }
-
-    /// Brings the speed down to `target`, with an impulse that only pulls together.
-    pub fn relax_towards(&mut self, target: f64, mass: [f64; 2], a: &mut Twist<D>, b: &mut Twist<D>) {
-        let wanted = (self.impulse + (target - self.speed(a, b)) / self.factor).min(0.0);
-        let change = wanted - self.impulse;
-        self.impulse = wanted;
-        self.apply(change, mass, a, b);
-    }
-
-    #[inline]
-    fn speed(&self, a: &Twist<D>, b: &Twist<D>) -> f64 {
-        self.linear.dot(&(a.linear - b.linear)) + self.angular[0].dot(&a.angular)
-            - self.angular[1].dot(&b.angular)
-    }
-
-    #[inline]
-    fn apply(&self, change: f64, mass: [f64; 2], a: &mut Twist<D>, b: &mut Twist<D>) {
-        self.apply_to(change, mass, [true, true], a, b);
-    }
-
-    /// Applies a change of impulse to those bodies that move.
-    #[inline]
-    pub fn apply_to(
-        &self,
-        change: f64,
-        mass: [f64; 2],
-        moves: [bool; 2],
-        a: &mut Twist<D>,
-        b: &mut Twist<D>,
-    ) {
-        if moves[0] {
-            a.linear += self.linear * (change * mass[0]);
-            a.angular += self.response[0] * change;
-        }
-        if moves[1] {
-            b.linear -= self.linear * (change * mass[1]);
-            b.angular -= self.response[1] * change;
-        }
-    }
-
-    /// Change of `u` for an impulse of one, with those bodies that move.
-    #[inline]
-    fn factor_of(&self, moves: [bool; 2]) -> f64 {
-        match moves {
-            [true, true] => self.factor,
-            [true, false] => self.factors[0],
-            [false, true] => self.factors[1],
-            [false, false] => 0.0,
-        }
-    }
-}
-
-impl Manifold {
-    /// Rows of friction within the plane.
-    pub const fn tangents(dimension: usize) -> usize {
-        dimension - 1
-    }
-
-    /// All rows.
-    pub fn rows(&self, dimension: usize) -> std::ops::Range<usize> {
-        let rolling = if self.rolling > 0.0 { if dimension == 2 { 1 } else { 2 } } else { 0 };
-        let spin = usize::from(dimension == 3);
-        let count = self.points as usize + Self::tangents(dimension) + spin + rolling;
-        self.first as usize..self.first as usize + count
-    }
-}
-
 /// Sums over one sweep.
 #[derive(Default)]
 pub(super) struct Sums {
@@ -196,36 +115,186 @@ impl Sums {
         self.largest
     }
 
+    /// `length` makes the row's speed one of points.
     #[inline]
-    fn add(&mut self, factor: f64, change: f64) {
+    fn add(&mut self, factor: f64, change: f64, length: f64) {
         self.square += factor * change * change;
-        self.largest = self.largest.max(factor * change.abs());
+        self.largest = self.largest.max(factor * change.abs() * length);
     }
+}
+
+impl<const D: usize> Manifold<D> {
+    /// Rows of friction within the plane.
+    pub const TANGENTS: usize = D - 1;
+
+    /// Length of a row of its matrix.
+    fn stride(&self) -> usize {
+        if self.rows as usize <= FEW_ROWS { FEW_ROWS } else { MOST_ROWS }
+    }
+
+    /// All rows.
+    pub fn range(&self) -> std::ops::Range<usize> {
+        self.first as usize..(self.first + self.rows) as usize
+    }
+
+    /// The column of the frame that row `k` pushes along.
+    #[inline]
+    pub fn column(&self, k: usize) -> Option<usize> {
+        let points = self.points as usize;
+        match k {
+            _ if k < points => Some(0),
+            _ if k < points + Self::TANGENTS => Some(1 + k - points),
+            _ => None,
+        }
+    }
+}
+
+impl<const D: usize> Manifold<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Speeds of all rows, without bias.
+    #[inline]
+    pub fn speeds(&self, rows: &[Row<D>], a: &Twist<D>, b: &Twist<D>) -> [f64; MOST_ROWS] {
+        let along = self.frame.tr_mul(&(a.linear - b.linear));
+        let points = self.points as usize;
+        let mut speeds = [0.0; MOST_ROWS];
+        for (k, (speed, row)) in speeds.iter_mut().zip(rows).enumerate() {
+            *speed = row.angular[0].dot(&a.angular) - row.angular[1].dot(&b.angular);
+            if k < points {
+                *speed += along[0];
+            } else if k < points + Self::TANGENTS {
+                *speed += along[1 + k - points];
+            }
+        }
+        speeds
+    }
+
+    /// Momentum and angular momenta about A and B of impulses on the rows.
+    #[inline]
+    pub fn push(&self, rows: &[Row<D>], impulses: &[f64]) -> (Vector<D>, [Spin<D>; 2]) {
+        let points = self.points as usize;
+        let mut along = Vector::<D>::zeros();
+        let mut turn = [Spin::<D>::zero(); 2];
+        for (k, (row, &impulse)) in rows.iter().zip(impulses).enumerate() {
+            if k < points {
+                along[0] += impulse;
+            } else if k < points + Self::TANGENTS {
+                along[1 + k - points] += impulse;
+            }
+            turn[0] += row.angular[0] * impulse;
+            turn[1] += row.angular[1] * impulse;
+        }
+        (self.frame * along, turn)
+    }
+}
+
+/// Changes the twists of A and B by impulses on the rows.
+#[inline]
+fn apply<const D: usize>(
+    manifold: &Manifold<D>,
+    rows: &[Row<D>],
+    impulses: &[f64],
+    inverse: [&InverseInertia<D>; 2],
+    a: &mut Twist<D>,
+    b: &mut Twist<D>,
+) where
+    Dim<D>: Space<D>,
+{
+    let (linear, turn) = manifold.push(rows, impulses);
+    a.linear += linear * inverse[0].mass;
+    a.angular += Dim::apply_inertia(&inverse[0].inertia, &turn[0]);
+    b.linear -= linear * inverse[1].mass;
+    b.angular -= Dim::apply_inertia(&inverse[1].inertia, &turn[1]);
 }
 
 impl<const D: usize> Island<D>
 where
     Dim<D>: Space<D>,
 {
+    /// An island of these bodies and pairs in the memory of an old one.
+    pub fn renewed(mut self, bodies: Vec<u32>, pairs: Vec<u32>) -> Self {
+        self.clear_rows();
+        self.levels.clear();
+        Self { bodies, pairs, ..self }
+    }
+
+    /// Empties it but for its bodies and pairs.
+    pub fn clear_rows(&mut self) {
+        self.inverse.clear();
+        self.twists.clear();
+        self.manifolds.clear();
+        self.rows.clear();
+        self.impulses.clear();
+        self.matrices.clear();
+    }
+
+    /// Makes a manifold of the rows from `first` on, of which `points` are contact points.
+    pub fn close_manifold(
+        &mut self,
+        bodies: [u32; 2],
+        first: usize,
+        points: usize,
+        frame: Matrix<D>,
+        limits: Limits,
+    ) {
+        let rows = &self.rows[first..];
+        let count = rows.len();
+        let manifold = Manifold {
+            bodies,
+            first: first as u32,
+            rows: count as u32,
+            points: points as u32,
+            matrix: self.matrices.len() as u32,
+            frame,
+            limits,
+        };
+        let inverse = bodies.map(|b| &self.inverse[b as usize]);
+        let mass = inverse[0].mass + inverse[1].mass;
+        for i in 0..count {
+            let response = [0, 1].map(|k| Dim::apply_inertia(&inverse[k].inertia, &rows[i].angular[k]));
+            let column = manifold.column(i);
+            let mut entries = [0.0; MOST_ROWS];
+            for (j, row) in rows.iter().enumerate() {
+                let linear = if column.is_some() && column == manifold.column(j) { mass } else { 0.0 };
+                let turned = row.angular[0].dot(&response[0]) + row.angular[1].dot(&response[1]);
+                entries[j] = linear + turned;
+            }
+            self.matrices.extend_from_slice(&entries[..manifold.stride()]);
+        }
+        self.manifolds.push(manifold);
+    }
+
     /// Solves from the impulses in the rows (their effect is added to the twists first).
     pub fn solve(&mut self, stop: Stop) -> Solved {
-        self.apply_start();
+        let free = self.twists.clone();
+        self.apply_start(&free);
+        let mut newton =
+            if self.is_fit_for_newton() && stop.iterations >= 40 { MOST_NEWTON_STEPS } else { 0 };
         // Few iterations do not pay back what acceleration disturbs at first.
-        let accelerate = stop.enough >= 40;
-        let mut velocity_direction: Vec<Twist<D>> = Vec::new();
-        let mut before = Vec::new();
-        let mut last = f64::INFINITY;
+        let accelerate = stop.iterations >= 40;
+        let (mut velocity_direction, mut direction) = (Vec::<Twist<D>>::new(), Vec::<f64>::new());
+        let (mut before, mut impulses_before) = (Vec::new(), Vec::new());
+        let (mut last, mut restart) = (f64::INFINITY, true);
         let mut solved = Solved::default();
         for iteration in 0..stop.iterations {
             if accelerate {
                 before.clone_from(&self.twists);
+                impulses_before.clone_from(&self.impulses);
             }
-            let sums = self.sweep();
+            // Up and down in turn: loads travel down, support travels up.
+            let sums = self.sweep(iteration % 2 == 1);
             solved = Solved { iterations: iteration + 1, residual: sums.largest };
             let good = sums.largest <= stop.tolerance
                 || (iteration + 1 >= stop.enough && sums.largest <= stop.coarse);
             if good || iteration + 1 == stop.iterations {
                 break;
+            }
+            if newton > 0 && (iteration + 1) % SWEEPS_BEFORE_NEWTON == 0 {
+                newton = if self.newton_step(&free) { newton - 1 } else { 0 };
+                last = f64::INFINITY;
+                restart = true;
+                continue;
             }
             if !accelerate {
                 continue;
@@ -233,11 +302,13 @@ where
             // Fletcher-Reeves in the metric of the diagonal; a step that grew starts anew.
             let share = sums.square / last;
             last = sums.square;
-            if iteration == 0 || !(share <= 1.0) {
+            if std::mem::take(&mut restart) || !(share <= 1.0) {
                 velocity_direction.clear();
                 velocity_direction
                     .extend(self.twists.iter().zip(&before).map(|(now, before)| *now - *before));
-                self.rows.iter_mut().for_each(|row| row.direction = row.change);
+                direction.clear();
+                direction
+                    .extend(self.impulses.iter().zip(&impulses_before).map(|(now, before)| now - before));
                 continue;
             }
             for ((direction, now), before) in velocity_direction.iter_mut().zip(&mut self.twists).zip(&before)
@@ -247,149 +318,233 @@ where
                 *now += step;
                 *direction = step + change;
             }
-            for row in &mut self.rows {
-                let step = row.direction * share;
-                row.impulse += step;
-                row.direction = step + row.change;
+            for ((direction, now), before) in
+                direction.iter_mut().zip(&mut self.impulses).zip(&impulses_before)
+            {
+                let change = *now - before;
+                let step = *direction * share;
+                *now += step;
+                *direction = step + change;
             }
         }
         solved
     }
 
-    /// Adds the effect of the start impulses to the twists, scaled to be as good as they can be: with `f = l.A l / 2 + l.b` the objective of the
-    /// iteration (`b` the speeds without impulses), a share of them never leaves `f` above zero. Since sweeps only lower it, kinetic energy never
-    /// rises however early the iteration stops.
-    fn apply_start(&mut self) {
-        let free = self.twists.clone();
+    /// Adds the effect of the start impulses to the twists. With `f = l.A l / 2 + l.b` the objective of the iteration (`b` the speeds without
+    /// impulses), starts with `f > 0` are scaled to the least one on their ray. Sweeps only lower it, so kinetic energy never rises however early
+    /// the iteration stops.
+    fn apply_start(&mut self, free: &[Twist<D>]) {
         let mut work = 0.0;
         for manifold in &self.manifolds {
             let [a, b] = manifold.bodies.map(|b| b as usize);
-            let (mut ta, mut tb) = (self.twists[a], self.twists[b]);
-            let mass = [self.inverse[a].mass, self.inverse[b].mass];
-            for row in &self.rows[manifold.rows(D)] {
-                if row.impulse != 0.0 {
-                    work += row.impulse * (row.speed(&free[a], &free[b]) + row.bias);
-                    row.apply(row.impulse, mass, &mut ta, &mut tb);
-                }
+            let (rows, impulses) = (&self.rows[manifold.range()], &self.impulses[manifold.range()]);
+            let speeds = manifold.speeds(rows, &free[a], &free[b]);
+            for ((row, impulse), speed) in rows.iter().zip(impulses).zip(speeds) {
+                work += impulse * (speed + row.bias);
             }
-            self.twists[a] = ta;
-            self.twists[b] = tb;
         }
+        self.apply_impulses();
         let mut square = 0.0;
         for manifold in &self.manifolds {
             let [a, b] = manifold.bodies.map(|b| b as usize);
-            let (ta, tb) = (self.twists[a] - free[a], self.twists[b] - free[b]);
-            for row in self.rows[manifold.rows(D)].iter().filter(|row| row.impulse != 0.0) {
-                square += row.impulse * row.speed(&ta, &tb);
-            }
+            let (rows, impulses) = (&self.rows[manifold.range()], &self.impulses[manifold.range()]);
+            let speeds = manifold.speeds(rows, &(self.twists[a] - free[a]), &(self.twists[b] - free[b]));
+            square += impulses.iter().zip(speeds).map(|(impulse, speed)| impulse * speed).sum::<f64>();
         }
-        let share = if square > 0.0 { (-work / square).clamp(0.0, 1.0) } else { 0.0 };
-        if share < 1.0 {
-            self.rows.iter_mut().for_each(|row| row.impulse *= share);
-            for (now, free) in self.twists.iter_mut().zip(&free) {
+        if 0.5 * square + work > 0.0 {
+            let share = (-work / square).clamp(0.0, 1.0);
+            self.impulses.iter_mut().for_each(|impulse| *impulse *= share);
+            for (now, free) in self.twists.iter_mut().zip(free) {
                 *now = *free + (*now - *free) * share;
             }
         }
     }
 
-    /// One pass over all rows.
-    fn sweep(&mut self) -> Sums {
-        let mut sums = Sums::default();
+    /// Adds the effect of all impulses to the twists.
+    pub fn apply_impulses(&mut self) {
         for manifold in &self.manifolds {
             let [a, b] = manifold.bodies.map(|b| b as usize);
+            let (rows, impulses) = (&self.rows[manifold.range()], &self.impulses[manifold.range()]);
             let (mut ta, mut tb) = (self.twists[a], self.twists[b]);
-            let mass = [self.inverse[a].mass, self.inverse[b].mass];
-            let rows = &mut self.rows[manifold.rows(D)];
-            relax_manifold(manifold, rows, mass, [true, true], &mut ta, &mut tb, &mut sums);
+            apply(manifold, rows, impulses, [&self.inverse[a], &self.inverse[b]], &mut ta, &mut tb);
             self.twists[a] = ta;
             self.twists[b] = tb;
         }
+    }
+
+    /// Change of the speed of row `k` for an impulse of one on it.
+    pub fn factor(&self, manifold: &Manifold<D>, k: usize) -> f64 {
+        self.matrices[manifold.matrix as usize + k * manifold.stride() + k]
+    }
+
+    /// One pass over all manifolds, from the ground up or down to it.
+    fn sweep(&mut self, down: bool) -> Sums {
+        let mut sums = Sums::default();
+        let count = self.manifolds.len();
+        for m in 0..count {
+            let manifold = &self.manifolds[if down { count - 1 - m } else { m }];
+            let [a, b] = manifold.bodies.map(|b| b as usize);
+            let (mut ta, mut tb) = (self.twists[a], self.twists[b]);
+            let rows = &self.rows[manifold.range()];
+            let impulses = &mut self.impulses[manifold.range()];
+            let (at, stride) = (manifold.matrix as usize, manifold.stride());
+            let matrix = &self.matrices[at..at + rows.len() * stride];
+            let mut speeds = manifold.speeds(rows, &ta, &tb);
+            let mut start = [0.0; MOST_ROWS];
+            start[..rows.len()].copy_from_slice(impulses);
+            for (speed, row) in speeds.iter_mut().zip(rows) {
+                *speed += row.bias;
+            }
+            relax_any(manifold, rows, matrix, impulses, &mut speeds);
+            let mut change = [0.0; MOST_ROWS];
+            let mut changed = false;
+            for (k, change) in change.iter_mut().enumerate().take(rows.len()) {
+                *change = impulses[k] - start[k];
+                changed |= *change != 0.0;
+                let length = if manifold.column(k).is_some() { 1.0 } else { rows[k].lever };
+                sums.add(matrix[k * stride + k], *change, length);
+            }
+            if changed {
+                let inverse = [&self.inverse[a], &self.inverse[b]];
+                apply(manifold, rows, &change, inverse, &mut ta, &mut tb);
+                self.twists[a] = ta;
+                self.twists[b] = tb;
+            }
+        }
         sums
+    }
+
+    /// Satisfies the rows of one manifold one after another while only some of its bodies move; the others count as infinitely heavy.
+    pub(super) fn relax_held(
+        &mut self,
+        m: usize,
+        moves: [bool; 2],
+        twists: &mut [Twist<D>],
+        sums: &mut Sums,
+    ) {
+        let manifold = &self.manifolds[m];
+        let [a, b] = manifold.bodies.map(|b| b as usize);
+        let fixed = InverseInertia::infinite();
+        let inverse = [0, 1].map(|k| if moves[k] { self.inverse[[a, b][k]] } else { fixed });
+        let rows = &self.rows[manifold.range()];
+        let (count, stride) = (rows.len(), manifold.stride());
+        let mut matrix = [0.0; MOST_ROWS * MOST_ROWS];
+        let mass = inverse[0].mass + inverse[1].mass;
+        for i in 0..count {
+            let response = [0, 1].map(|k| Dim::apply_inertia(&inverse[k].inertia, &rows[i].angular[k]));
+            let column = manifold.column(i);
+            for j in 0..count {
+                let linear = if column.is_some() && column == manifold.column(j) { mass } else { 0.0 };
+                matrix[i * stride + j] =
+                    linear + rows[j].angular[0].dot(&response[0]) + rows[j].angular[1].dot(&response[1]);
+            }
+            if !(matrix[i * stride + i] > 0.0) {
+                return;
+            }
+        }
+        let impulses = &mut self.impulses[manifold.range()];
+        let mut change = [0.0; MOST_ROWS];
+        change[..count].copy_from_slice(impulses);
+        let mut speeds = manifold.speeds(rows, &twists[a], &twists[b]);
+        speeds.iter_mut().zip(rows).for_each(|(speed, row)| *speed += row.bias);
+        relax_any(manifold, rows, &matrix[..count * stride], impulses, &mut speeds);
+        for k in 0..count {
+            change[k] = impulses[k] - change[k];
+            let length = if manifold.column(k).is_some() { 1.0 } else { rows[k].lever };
+            sums.add(matrix[k * stride + k], change[k], length);
+        }
+        let (mut ta, mut tb) = (twists[a], twists[b]);
+        apply(manifold, rows, &change[..count], [&inverse[0], &inverse[1]], &mut ta, &mut tb);
+        twists[a] = ta;
+        twists[b] = tb;
     }
 }
 
-/// Satisfies the rows of one manifold one after another; bodies that do not move count as infinitely heavy.
+/// Satisfies the rows of one manifold one after another; `speeds` include the bias and follow.
 #[inline]
-pub(super) fn relax_manifold<const D: usize>(
-    manifold: &Manifold,
-    rows: &mut [Row<D>],
-    mass: [f64; 2],
-    moves: [bool; 2],
-    a: &mut Twist<D>,
-    b: &mut Twist<D>,
-    sums: &mut Sums,
+fn relax_any<const D: usize>(
+    manifold: &Manifold<D>,
+    rows: &[Row<D>],
+    matrix: &[f64],
+    impulses: &mut [f64],
+    speeds: &mut [f64; MOST_ROWS],
 ) where
     Dim<D>: Space<D>,
 {
-    let (points, others) = rows.split_at_mut(manifold.points as usize);
-    let (mut load, mut moment) = (0.0, 0.0);
-    for row in points {
-        let factor = row.factor_of(moves);
-        if !(factor > 0.0) {
-            return;
-        }
-        let wanted = (row.impulse - (row.speed(a, b) + row.bias) / factor).max(0.0);
-        row.change = wanted - row.impulse;
-        row.impulse = wanted;
-        load += wanted;
-        moment += wanted * row.lever;
-        if row.change != 0.0 {
-            sums.add(factor, row.change);
-            row.apply_to(row.change, mass, moves, a, b);
-        }
-    }
-    let (tangents, spins) = others.split_at_mut(Manifold::tangents(D));
-    relax_within(tangents, manifold.friction * load, mass, moves, a, b, sums);
-    if D == 3 {
-        let (spin, rolling) = spins.split_at_mut(1);
-        let limit = manifold.friction * moment + manifold.spinning * load;
-        relax_within(spin, limit, mass, moves, a, b, sums);
-        relax_within(rolling, manifold.rolling * load, mass, moves, a, b, sums);
+    if manifold.stride() == FEW_ROWS {
+        relax(manifold, rows, matrix.as_chunks::<FEW_ROWS>().0, impulses, speeds);
     } else {
-        relax_within(spins, manifold.rolling * load, mass, moves, a, b, sums);
+        relax(manifold, rows, matrix.as_chunks::<MOST_ROWS>().0, impulses, speeds);
+    }
+}
+
+#[inline]
+fn relax<const D: usize, const STRIDE: usize>(
+    manifold: &Manifold<D>,
+    rows: &[Row<D>],
+    matrix: &[[f64; STRIDE]],
+    impulses: &mut [f64],
+    speeds: &mut [f64; MOST_ROWS],
+) where
+    Dim<D>: Space<D>,
+{
+    let (count, points) = (rows.len(), manifold.points as usize);
+    let (mut load, mut moment) = (0.0, 0.0);
+    for k in 0..points {
+        let row = &matrix[k];
+        let wanted = (impulses[k] - speeds[k] / row[k]).max(0.0);
+        let change = wanted - impulses[k];
+        impulses[k] = wanted;
+        load += wanted;
+        moment += wanted * rows[k].lever;
+        speeds.iter_mut().zip(row).for_each(|(speed, factor)| *speed += factor * change);
+    }
+    let limits = &manifold.limits;
+    let tangents = points..points + Manifold::<D>::TANGENTS;
+    let mut next = tangents.end;
+    relax_within(tangents, limits.friction * load, matrix, impulses, speeds);
+    if D == 3 {
+        let limit = limits.friction * moment + limits.spinning * load;
+        relax_within(next..next + 1, limit, matrix, impulses, speeds);
+        next += 1;
+    }
+    if next < count {
+        relax_within(next..count, limits.rolling * load, matrix, impulses, speeds);
     }
 }
 
 /// Brings the speeds of one or two rows to zero with impulses whose length is at most `limit`.
 #[inline]
-fn relax_within<const D: usize>(
-    rows: &mut [Row<D>],
+fn relax_within<const STRIDE: usize>(
+    rows: std::ops::Range<usize>,
     limit: f64,
-    mass: [f64; 2],
-    moves: [bool; 2],
-    a: &mut Twist<D>,
-    b: &mut Twist<D>,
-    sums: &mut Sums,
-) where
-    Dim<D>: Space<D>,
-{
+    matrix: &[[f64; STRIDE]],
+    impulses: &mut [f64],
+    speeds: &mut [f64; MOST_ROWS],
+) {
+    let factor = |k: usize| matrix[k][k];
     let mut wanted = [0.0; 2];
-    let mut speeds = [0.0; 2];
-    let mut factors = [0.0; 2];
-    for (k, row) in rows.iter().enumerate() {
-        factors[k] = row.factor_of(moves);
-        if !(factors[k] > 0.0) {
-            return;
-        }
-        speeds[k] = row.speed(a, b);
-        wanted[k] = row.impulse - speeds[k] / factors[k];
+    for (wanted, k) in wanted.iter_mut().zip(rows.clone()) {
+        *wanted = impulses[k] - speeds[k] / factor(k);
     }
-    let mut length = wanted[0].hypot(wanted[1]);
-    if rows.len() == 2 && length > limit {
-        // Sliding: with one step for both the fixed point has friction exactly against the velocity.
-        let step = 1.0 / factors[0].max(factors[1]);
-        wanted = [0, 1].map(|k| rows[k].impulse - speeds[k] * step);
-        length = wanted[0].hypot(wanted[1]);
-    }
-    let scale = if length > limit { limit / length } else { 1.0 };
-    for (k, row) in rows.iter_mut().enumerate() {
-        let wanted = wanted[k] * scale;
-        row.change = wanted - row.impulse;
-        row.impulse = wanted;
-        if row.change != 0.0 {
-            sums.add(factors[k], row.change);
-            row.apply_to(row.change, mass, moves, a, b);
+    let mut square = wanted[0] * wanted[0] + wanted[1] * wanted[1];
+    if square > limit * limit {
+        if rows.len() == 2 {
+            // Sliding: with one step for both the fixed point has friction exactly against the velocity.
+            let step = 1.0 / factor(rows.start).max(factor(rows.start + 1));
+            wanted = [0, 1].map(|k| impulses[rows.start + k] - speeds[rows.start + k] * step);
+            square = wanted[0] * wanted[0] + wanted[1] * wanted[1];
         }
+        if square > limit * limit {
+            let scale = limit / square.sqrt();
+            wanted = wanted.map(|wanted| wanted * scale);
+        }
+    }
+    for (wanted, k) in wanted.into_iter().zip(rows) {
+        let change = wanted - impulses[k];
+        impulses[k] = wanted;
+        let row = &matrix[k];
+        speeds.iter_mut().zip(row).for_each(|(speed, factor)| *speed += factor * change);
     }
 }
 

@@ -16,6 +16,7 @@ mod graph;
 mod hits;
 mod impulse;
 mod memory;
+mod newton;
 mod options;
 mod projection;
 mod propagation;
@@ -32,7 +33,7 @@ pub use options::{ContactMethod, ContactOptions, ContactReport, PushOut};
 
 use crate::collide::Pose;
 use crate::{Body, EnergyFix, Motion, OrientationOrder};
-use gauss_seidel::{Island, Row};
+use gauss_seidel::Island;
 use splashdown_math::{Coordinates, Dim, Frame, Inertia, Space, Spin, Twist, Vector};
 
 /// What every stage of a step needs to know.
@@ -78,6 +79,8 @@ where
     /// Does the pair touch in this step?
     processed: Vec<bool>,
     islands: Vec<Island<D>>,
+    /// Islands of the last step, for their memory.
+    old_islands: Vec<Island<D>>,
     /// Level of each body in the contact graph.
     levels: Vec<u32>,
     /// Island of each body among those that touch, and whether the island is held by nothing of infinite mass.
@@ -122,7 +125,12 @@ where
     ) {
         self.report = ContactReport::default();
         self.isolated.clear();
-        self.islands.clear();
+        if !self.islands.is_empty() {
+            self.old_islands = std::mem::take(&mut self.islands);
+            // The largest first, which is where memory counts.
+            self.old_islands.sort_by_key(|island| std::cmp::Reverse(island.rows.len()));
+            self.old_islands.truncate(64);
+        }
         if !stage.options.enabled {
             self.contacts = Contacts::default();
             self.processed.clear();
@@ -211,6 +219,10 @@ where
         let bodies = stage.bodies;
         let mut edges: Vec<[u32; 2]> = Vec::new();
         let poses: Vec<Pose<D>> = frames.iter().map(Pose::new).collect();
+        let twists = |motions: &[Motion<D>]| -> Vec<Twist<D>> {
+            motions.iter().enumerate().map(|(i, motion)| motion.twist(&bodies[i], &frames[i])).collect()
+        };
+        let (start_twists, half_twists) = (twists(start), twists(half));
         for (pair, _) in self.contacts.pairs.iter().zip(&self.processed).filter(|(_, processed)| **processed)
         {
             let (a, b) = (pair.a as usize, pair.b as usize);
@@ -220,10 +232,8 @@ where
                 let Some(touch) = self.contacts.touch(bodies, pair, index, &poses[a], &poses[b]) else {
                     continue;
                 };
-                let speed = |i: usize, motion: &Motion<D>| {
-                    touch
-                        .normal
-                        .dot(&motion.twist(&bodies[i], &frames[i]).at(&(touch.point - frames[i].position)))
+                let speed = |i: usize, twists: &[Twist<D>]| {
+                    touch.normal.dot(&twists[i].at(&(touch.point - frames[i].position)))
                 };
                 // Significantly towards the other body, not along it.
                 let towards =
@@ -231,10 +241,10 @@ where
                 let hits = |relative: f64| touch.gap + stage.dt * relative < 0.0;
                 a_on_b |= bodies[a].is_dynamic()
                     && towards(&forced[0], 1.0)
-                    && hits(speed(a, &half[a]) - speed(b, &start[b]));
+                    && hits(speed(a, &half_twists) - speed(b, &start_twists));
                 b_on_a |= bodies[b].is_dynamic()
                     && towards(&forced[1], -1.0)
-                    && hits(speed(a, &start[a]) - speed(b, &half[b]));
+                    && hits(speed(a, &start_twists) - speed(b, &half_twists));
             }
             if a_on_b {
                 edges.push([pair.b, pair.a]);
@@ -255,7 +265,7 @@ where
             return;
         }
         let poses: Vec<Pose<D>> = frames.iter().map(Pose::new).collect();
-        let mut rows: Vec<([usize; 2], Row<D>, f64)> = Vec::new();
+        let mut rows: Vec<Landing<D>> = Vec::new();
         for (pair, _) in self.contacts.pairs.iter().zip(&self.bounced).filter(|(_, bounced)| **bounced) {
             let ids = [pair.a as usize, pair.b as usize];
             let restitution = stage.bodies[ids[0]].material.pair(&stage.bodies[ids[1]].material).restitution;
@@ -268,20 +278,31 @@ where
                 };
                 if touch.gap > 0.0 {
                     let arms = ids.map(|i| touch.point - frames[i].position);
-                    let row = Row::at_point(touch.normal, &arms, [&inverse[0], &inverse[1]]);
-                    rows.push((ids, row, -touch.gap * (1.0 - restitution * restitution) / stage.dt));
+                    let responses = [0, 1].map(|k| inverse[k].response(&arms[k], &touch.normal));
+                    let factor = [0, 1].map(|k| touch.normal.dot(&responses[k].at(&arms[k])));
+                    rows.push(Landing {
+                        ids,
+                        normal: touch.normal,
+                        arms,
+                        responses,
+                        factor: factor[0] + factor[1],
+                        target: -touch.gap * (1.0 - restitution * restitution) / stage.dt,
+                        impulse: 0.0,
+                    });
                 }
             }
         }
         let mut extra = vec![Twist::<D>::zero(); half.len()];
         for _ in 0..SWEEPS {
-            for (ids, row, target) in &mut rows {
-                let [mut a, mut b] = ids.map(|i| extra[i]);
-                let mass = ids.map(|i| stage.bodies[i].inverse_mass());
+            for row in &mut rows {
+                let [a, b] = row.ids;
+                let speed = row.normal.dot(&(extra[a].at(&row.arms[0]) - extra[b].at(&row.arms[1])));
                 // Towards the surface only: points of a tilted face are nearer than others.
-                row.relax_towards(*target, mass, &mut a, &mut b);
-                extra[ids[0]] = a;
-                extra[ids[1]] = b;
+                let wanted = (row.impulse + (row.target - speed) / row.factor).min(0.0);
+                let change = wanted - row.impulse;
+                row.impulse = wanted;
+                extra[a] += row.responses[0] * change;
+                extra[b] -= row.responses[1] * change;
             }
         }
         for (i, extra) in extra.iter().enumerate().filter(|(_, extra)| **extra != Twist::zero()) {
@@ -350,6 +371,23 @@ where
             }
         }
     }
+}
+
+/// A point of a bounce that has still to reach the surface.
+struct Landing<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    ids: [usize; 2],
+    normal: Vector<D>,
+    arms: [Vector<D>; 2],
+    /// Change of twist for a normal impulse of one.
+    responses: [Twist<D>; 2],
+    /// Change of the normal speed for an impulse of one.
+    factor: f64,
+    /// Normal speed (m/s), towards the surface.
+    target: f64,
+    impulse: f64,
 }
 
 fn centre_of_mass<const D: usize>(bodies: &[Body<D>], members: &[u32], frames: &[Frame<D>]) -> Vector<D>

@@ -1,6 +1,6 @@
 //! The simultaneous method: bounces one after another, then contact and friction of each island together.
 
-use super::gauss_seidel::{Island, Manifold, Row, Stop, contact_frame};
+use super::gauss_seidel::{Island, Limits, MOST_POINTS, Manifold, Row, Stop, contact_frame};
 use super::impulse::{Clamp, ClampSide, clamp_energy, contact_impulse};
 use super::{ContactMemory, ContactSolver, ContactStage, InverseInertia, islands};
 use crate::Motion;
@@ -24,6 +24,7 @@ where
         let poses: Vec<Pose<D>> = frames.iter().map(Pose::new).collect();
         let twist = |i: usize, motion: &Motion<D>| motion.twist(&bodies[i], &frames[i]);
         let half_twists: Vec<Twist<D>> = half.iter().enumerate().map(|(i, m)| twist(i, m)).collect();
+        let start_twists: Vec<Twist<D>> = start.iter().enumerate().map(|(i, m)| twist(i, m)).collect();
         // Pairs that meet, and among them points with restitution that approach.
         let mut impacts: Vec<(usize, Touch<D>)> = Vec::new();
         for (index, pair) in self.contacts.pairs.iter().enumerate() {
@@ -34,22 +35,20 @@ where
                 let Some(touch) = self.contacts.touch(bodies, pair, contact, &poses[a], &poses[b]) else {
                     continue;
                 };
-                let speed = |twists: &dyn Fn(usize) -> Twist<D>| {
-                    let at = |i: usize| twists(i).at(&(touch.point - frames[i].position));
-                    touch.normal.dot(&(at(a) - at(b)))
+                // Normal speeds of the two, moved by the forces and not.
+                let speeds = |twists: &[Twist<D>]| {
+                    [a, b].map(|i| touch.normal.dot(&twists[i].at(&(touch.point - frames[i].position))))
                 };
+                let (forced, free) = (speeds(&half_twists), speeds(&start_twists));
                 // Both moved by the forces, or one of them while the other is held by something.
                 let meets = |relative: f64| touch.gap + stage.dt * relative < 0.0;
-                let start_of = |i: usize| twist(i, &start[i]);
                 self.processed[index] = self.processed[index]
-                    || meets(speed(&|i| half_twists[i]))
-                    || meets(speed(&|i| if i == a { half_twists[i] } else { start_of(i) }))
-                    || meets(speed(&|i| if i == b { half_twists[i] } else { start_of(i) }))
+                    || meets(forced[0] - forced[1])
+                    || meets(forced[0] - free[1])
+                    || meets(free[0] - forced[1])
                     // Or one is stopped by something within the step. A bounce would have to come first, so only without one.
-                    || (material.restitution == 0.0
-                        && (meets(speed(&|i| if i == a { half_twists[i] } else { Twist::zero() }))
-                            || meets(speed(&|i| if i == b { half_twists[i] } else { Twist::zero() }))));
-                if material.restitution > 0.0 && speed(&|i| twist(i, &start[i])) < 0.0 {
+                    || (material.restitution == 0.0 && (meets(forced[0]) || meets(-forced[1])));
+                if material.restitution > 0.0 && free[0] - free[1] < 0.0 {
                     impacts.push((index, touch));
                 }
             }
@@ -178,17 +177,23 @@ where
                 pairs[of as usize].push(index as u32);
             }
         }
-        let contacts = &self.contacts;
+        let (contacts, levels) = (&self.contacts, &self.levels);
+        let mut old = std::mem::take(&mut self.old_islands).into_iter();
         self.islands = pairs
             .into_iter()
             .filter(|pairs| !pairs.is_empty())
-            .map(|pairs| {
+            .map(|mut pairs| {
+                // From the ground up.
+                pairs.sort_by_key(|&index| {
+                    let pair = &contacts.pairs[index as usize];
+                    (levels[pair.a as usize].max(levels[pair.b as usize]), index)
+                });
                 let ends =
                     |&index: &u32| [contacts.pairs[index as usize].a, contacts.pairs[index as usize].b];
                 let mut ids: Vec<u32> = pairs.iter().flat_map(ends).collect();
                 ids.sort_unstable();
                 ids.dedup();
-                Island { bodies: ids, pairs, ..Island::default() }
+                old.next().unwrap_or_default().renewed(ids, pairs)
             })
             .collect();
     }
@@ -210,15 +215,12 @@ where
         self.islands.par_iter_mut().for_each(|island| {
             let held = if again { impulses_of_contacts(island) } else { Vec::new() };
             let mut next_held = 0;
-            island.inverse.clear();
-            island.twists.clear();
+            island.clear_rows();
             for &body in &island.bodies {
                 let i = body as usize;
                 island.inverse.push(InverseInertia::of(&bodies[i], &frames[i]));
                 island.twists.push(motions[i].twist(&bodies[i], &frames[i]));
             }
-            island.rows.clear();
-            island.manifolds.clear();
             let pairs = std::mem::take(&mut island.pairs);
             let mut owners = Vec::with_capacity(pairs.len());
             let mut touches: Vec<Touch<D>> = Vec::new();
@@ -231,7 +233,6 @@ where
                 let pair = &contacts.pairs[index as usize];
                 let ids = [pair.a as usize, pair.b as usize];
                 let local = [pair.a, pair.b].map(|i| island.bodies.binary_search(&i).unwrap_or(0));
-                let inverse = [&island.inverse[local[0]], &island.inverse[local[1]]];
                 let material = bodies[ids[0]].material.pair(&bodies[ids[1]].material);
                 let known = memory.of_pair(&offsets, pair.a, pair.b);
                 touches.clear();
@@ -245,19 +246,27 @@ where
                     let normal = touches[from].normal;
                     let count = touches[from..]
                         .iter()
+                        .take(MOST_POINTS)
                         .take_while(|t| t.normal.dot(&normal) > SAME_PATCH)
                         .count()
                         .max(1);
                     let patch = &touches[from..from + count];
-                    let first = island.rows.len() as u32;
+                    let first = island.rows.len();
                     let centre = patch.iter().map(|t| t.point).sum::<Vector<D>>() / count as f64;
-                    let mut friction = Vector::<D>::zeros();
+                    let frame = contact_frame(&normal);
+                    let about_normal =
+                        if D == 3 { Spin::<D>::from_slice(normal.as_slice()) } else { Spin::<D>::zero() };
+                    let (mut load, mut moment_limit, mut levers) = (0.0, 0.0, 0.0);
+                    let (mut friction, mut moment) = (Vector::<D>::zeros(), 0.0);
                     for (k, touch) in patch.iter().enumerate() {
                         let contact = &contacts.contacts[pair.first as usize + from + k];
                         let arms = ids.map(|i| touch.point - frames[i].position);
-                        let mut row = Row::at_point(touch.normal, &arms, inverse);
-                        row.bias = touch.gap.max(0.0) / stage.dt;
-                        row.lever = (touch.point - centre).norm();
+                        let out = touch.point - centre;
+                        let row = Row {
+                            angular: arms.map(|arm| Dim::cross(&arm, &normal)),
+                            bias: touch.gap.max(0.0) / stage.dt,
+                            lever: out.norm(),
+                        };
                         let mut start = known
                             .iter()
                             .find(|(f, _)| *f == contact.feature)
@@ -266,25 +275,32 @@ where
                             start += held[next_held];
                             next_held += 1;
                         }
-                        row.impulse = start.dot(&touch.normal).max(0.0);
-                        friction += start - touch.normal * start.dot(&touch.normal);
+                        let impulse = start.dot(&normal).max(0.0);
+                        let tangential = start - normal * start.dot(&normal);
+                        load += impulse;
+                        moment_limit += impulse * row.lever;
+                        levers += row.lever * row.lever;
+                        friction += tangential;
+                        moment += about_normal.dot(&Dim::cross(&out, &tangential));
                         island.rows.push(row);
+                        island.impulses.push(impulse);
                     }
-                    let load: f64 = island.rows[first as usize..].iter().map(|row| row.impulse).sum();
                     let size = friction.norm();
                     if size > material.friction * load {
                         friction *= material.friction * load / size;
                     }
                     let arms = ids.map(|i| centre - frames[i].position);
-                    let frame = contact_frame(&normal);
+                    let lever = (levers / count as f64).sqrt();
                     for k in 1..D {
                         let tangent: Vector<D> = frame.column(k).into();
-                        let mut row = Row::at_point(tangent, &arms, inverse);
-                        row.impulse = friction.dot(&tangent);
-                        island.rows.push(row);
+                        let angular = arms.map(|arm| Dim::cross(&arm, &tangent));
+                        island.rows.push(Row { angular, bias: 0.0, lever: 0.0 });
+                        island.impulses.push(friction.dot(&tangent));
                     }
                     if D == 3 {
-                        island.rows.push(Row::of_spin(Spin::<D>::from_slice(normal.as_slice()), inverse));
+                        island.rows.push(Row { angular: [about_normal; 2], bias: 0.0, lever });
+                        let most = material.friction * moment_limit;
+                        island.impulses.push(moment.clamp(-most, most));
                     }
                     if material.rolling > 0.0 {
                         let mut unit = [0.0; 3];
@@ -292,30 +308,23 @@ where
                         for k in 1..D {
                             let tangent: Vector<D> = frame.column(k).into();
                             let axis = if D == 2 { &unit[..1] } else { tangent.as_slice() };
-                            island.rows.push(Row::of_spin(Spin::<D>::from_slice(axis), inverse));
+                            let angular = [Spin::<D>::from_slice(axis); 2];
+                            island.rows.push(Row { angular, bias: 0.0, lever: lever.max(material.rolling) });
+                            island.impulses.push(0.0);
                         }
                     }
-                    island.manifolds.push(Manifold {
-                        bodies: local.map(|l| l as u32),
-                        first,
-                        points: count as u32,
+                    let limits = Limits {
                         friction: material.friction,
                         rolling: material.rolling,
                         spinning: material.spinning,
-                    });
+                    };
+                    island.close_manifold(local.map(|l| l as u32), first, count, frame, limits);
                     owners.push(index);
                     from += count;
                 }
             }
             island.pairs = owners;
             island.levels = island.bodies.iter().map(|&i| levels[i as usize]).collect();
-            island.order = (0..island.manifolds.len() as u32)
-                .map(|m| {
-                    let of = island.manifolds[m as usize].bodies.map(|b| island.levels[b as usize]);
-                    (of[0].max(of[1]), m)
-                })
-                .collect();
-            island.order.sort_unstable();
         });
     }
 
@@ -350,14 +359,12 @@ where
             self.report.iterations = self.report.iterations.max(solved.iterations);
             self.report.residual = self.report.residual.max(solved.residual);
             for manifold in &island.manifolds {
-                let mut push = [Twist::<D>::zero(); 2];
-                for row in &island.rows[manifold.rows(D)] {
-                    push[0] += Twist { linear: row.linear, angular: row.angular[0] } * row.impulse;
-                    push[1] -= Twist { linear: row.linear, angular: row.angular[1] } * row.impulse;
-                }
-                for k in 0..2 {
+                let range = manifold.range();
+                let (linear, angular) = manifold.push(&island.rows[range.clone()], &island.impulses[range]);
+                for (k, sign) in [(0, 1.0), (1, -1.0)] {
                     let i = island.bodies[manifold.bodies[k] as usize] as usize;
-                    motions[i].add_impulse(&stage.bodies[i], &push[k]);
+                    let push = Twist { linear, angular: angular[k] } * sign;
+                    motions[i].add_impulse(&stage.bodies[i], &push);
                 }
             }
         }
@@ -397,18 +404,48 @@ where
 /// Contacts whose normals agree to this cosine share their friction.
 const SAME_PATCH: f64 = 0.98;
 
-/// World impulse of each contact, in the order of manifolds: the normal impulse and an equal share of the patch's friction.
+/// World impulse of each contact, in the order of manifolds: the normal impulse, an equal share of the patch's friction, and what makes its moment
+/// about the normal.
 fn impulses_of_contacts<const D: usize>(island: &Island<D>) -> Vec<Vector<D>>
 where
     Dim<D>: Space<D>,
 {
     let mut all = Vec::with_capacity(island.rows.len());
     for manifold in &island.manifolds {
-        let rows = &island.rows[manifold.rows(D)];
+        let (rows, impulses) = (&island.rows[manifold.range()], &island.impulses[manifold.range()]);
         let points = manifold.points as usize;
-        let tangents = &rows[points..points + Manifold::tangents(D)];
-        let friction = tangents.iter().map(|row| row.linear * row.impulse).sum::<Vector<D>>() / points as f64;
-        all.extend(rows[..points].iter().map(|row| row.linear * row.impulse + friction));
+        let normal: Vector<D> = manifold.frame.column(0).into();
+        let friction: Vector<D> = (1..D)
+            .map(|k| manifold.frame.column(k) * impulses[points + k - 1])
+            .fold(Vector::zeros(), |sum, part| sum + part)
+            / points as f64;
+        let levers: f64 = rows[..points].iter().map(|row| row.lever * row.lever).sum();
+        let turn = if D == 3 && levers > 0.0 {
+            rows[points + Manifold::<D>::TANGENTS].angular[0]
+                * (impulses[points + Manifold::<D>::TANGENTS] / levers)
+        } else {
+            Spin::<D>::zero()
+        };
+        // Distance of each point from the centre of the patch in its plane, from what the rows know of it: `angular = arm x normal`.
+        let centre = rows[..points].iter().map(|row| out_of(&normal, &row.angular[0])).sum::<Vector<D>>()
+            / points as f64;
+        all.extend((0..points).map(|k| {
+            let out = out_of(&normal, &rows[k].angular[0]) - centre;
+            normal * impulses[k] + friction + Dim::spin_cross(&turn, &out)
+        }));
     }
     all
+}
+
+/// The part of `arm` across `normal`, from `arm x normal`; in the plane, where it is not needed, zero.
+fn out_of<const D: usize>(normal: &Vector<D>, moment: &Spin<D>) -> Vector<D>
+where
+    Dim<D>: Space<D>,
+{
+    if D == 2 {
+        return Vector::zeros();
+    }
+    // n x (r x n) = r - n (n . r)
+    let axis = Spin::<D>::from_slice(normal.as_slice());
+    Dim::spin_cross(&axis, &Vector::from_column_slice(moment.as_slice()))
 }

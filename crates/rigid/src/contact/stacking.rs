@@ -2,7 +2,7 @@
 //! nothing sinks into what it rests on however early the iteration stopped. What is below does not feel it, so momentum passes into the ground;
 //! the more so the less the island was solved, and not at all when it was.
 
-use super::gauss_seidel::{Island, Sums, relax_manifold};
+use super::gauss_seidel::{Island, Sums};
 use splashdown_math::{Dim, Space, Twist};
 
 /// Most sweeps within a level, and the change of a relative velocity (m/s) that ends them.
@@ -15,36 +15,38 @@ where
 {
     /// Does it rest on something of infinite mass, in more than one level?
     pub(super) fn is_stack(&self) -> bool {
-        self.order.last().is_some_and(|(level, _)| *level > 1)
+        self.manifolds.last().is_some_and(|last| self.level(last.bodies) > 1)
             && self.inverse.iter().any(|inverse| inverse.is_infinite())
+    }
+
+    /// The higher level of two bodies.
+    fn level(&self, bodies: [u32; 2]) -> u32 {
+        let [a, b] = bodies.map(|b| self.levels[b as usize]);
+        a.max(b)
     }
 
     /// By how much the velocities change. The impulses stay those of the iteration, from which the next step starts.
     pub(super) fn shock(&mut self) -> Vec<Twist<D>> {
-        let impulses: Vec<f64> = self.rows.iter().map(|row| row.impulse).collect();
+        let impulses = self.impulses.clone();
         let mut speeds = self.twists.clone();
-        for level in self.order.chunk_by(|a, b| a.0 == b.0) {
+        let mut first = 0;
+        while first < self.manifolds.len() {
+            let level = self.level(self.manifolds[first].bodies);
+            let end =
+                first + self.manifolds[first..].iter().take_while(|m| self.level(m.bodies) == level).count();
             for _ in 0..SWEEPS {
                 let mut sums = Sums::default();
-                for &(of, m) in level {
-                    let manifold = &self.manifolds[m as usize];
-                    let [a, b] = manifold.bodies.map(|b| b as usize);
-                    let moves = [a, b].map(|i| self.levels[i] == of);
-                    let mass = [self.inverse[a].mass, self.inverse[b].mass];
-                    let (mut ta, mut tb) = (speeds[a], speeds[b]);
-                    let rows = &mut self.rows[manifold.rows(D)];
-                    relax_manifold(manifold, rows, mass, moves, &mut ta, &mut tb, &mut sums);
-                    speeds[a] = ta;
-                    speeds[b] = tb;
+                for m in first..end {
+                    let moves = self.manifolds[m].bodies.map(|b| self.levels[b as usize] == level);
+                    self.relax_held(m, moves, &mut speeds, &mut sums);
                 }
                 if sums.largest() < ENOUGH {
                     break;
                 }
             }
+            first = end;
         }
-        for (row, impulse) in self.rows.iter_mut().zip(impulses) {
-            row.impulse = impulse;
-        }
+        self.impulses = impulses;
         speeds.iter().zip(&self.twists).map(|(after, before)| *after - *before).collect()
     }
 }
