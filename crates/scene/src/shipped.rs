@@ -16,7 +16,7 @@ pub struct ShippedScene {
 }
 
 /// Name and text of every file in `scenes/`; a test compares this list with the folder.
-const FILES: [(&str, &str); 30] = [
+const FILES: [(&str, &str); 35] = [
     ("quickstart", include_str!("../../../scenes/quickstart.toml")),
     ("quickstart-2d", include_str!("../../../scenes/quickstart-2d.toml")),
     ("tumbling-box", include_str!("../../../scenes/tumbling-box.toml")),
@@ -30,6 +30,11 @@ const FILES: [(&str, &str); 30] = [
     ("mixed-heap", include_str!("../../../scenes/mixed-heap.toml")),
     ("pile-1000", include_str!("../../../scenes/pile-1000.toml")),
     ("pile-10000", include_str!("../../../scenes/pile-10000.toml")),
+    ("card-house", include_str!("../../../scenes/card-house.toml")),
+    ("broken-wall", include_str!("../../../scenes/broken-wall.toml")),
+    ("broken-pillar", include_str!("../../../scenes/broken-pillar.toml")),
+    ("broken-table", include_str!("../../../scenes/broken-table.toml")),
+    ("ragdolls", include_str!("../../../scenes/ragdolls.toml")),
     ("squashed-cube", include_str!("../../../scenes/squashed-cube.toml")),
     ("scrambled-cube", include_str!("../../../scenes/scrambled-cube.toml")),
     ("rollers", include_str!("../../../scenes/rollers.toml")),

@@ -218,7 +218,7 @@ where
     }
     let share = 2.0 * gain / square;
     // Round-off of an elastic, frictionless impulse must not scale it.
-    if share > 1.0 - 1e-9 {
+    if share > 1.0 - 1e-13 {
         Clamp::Keep
     } else if share > 0.0 {
         Clamp::Scale(share)

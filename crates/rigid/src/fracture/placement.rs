@@ -71,13 +71,15 @@ where
         Self { centre, impact, rotation, scale }
     }
 
-    /// The pattern not turned, with its impact point at the sample of `lattice` nearest to `impact` (moved by half a spacing at most) and
-    /// one spacing of the pattern's samples to one of the lattice, so that sample falls on sample. `None` for a pattern without samples.
+    /// The pattern not turned, with one spacing of its samples to one of `lattice`, so that sample falls on sample and its impact point within half a
+    /// spacing of `impact` on each axis. `None` for a pattern without samples.
     pub fn aligned(pattern: &Pattern<D>, impact: Vector<D>, lattice: &Lattice<D>) -> Option<Self> {
         let spacing = pattern.spacing()?;
-        let local = lattice.local(&impact);
-        let impact = lattice.position(std::array::from_fn(|a| local[a].round() as isize));
         let centre = pattern.nearest_sample(&pattern.impact())?;
+        // The pattern's impact point lies off its nearest sample by as much as the body's does off its own: both count.
+        let off = (pattern.impact() - centre) / spacing;
+        let local = lattice.local(&impact);
+        let impact = lattice.position(std::array::from_fn(|a| (local[a] - off[a]).round() as isize));
         let scale = lattice.spacing()[0] / spacing;
         Some(Self { centre, impact, rotation: Dim::identity(), scale })
     }

@@ -133,7 +133,9 @@ where
     let Some(geometry) = &body.geometry else { return false };
     let moment = least_moment(body);
     let size = geometry.radius();
-    let on_surface = geometry.particles().iter().all(|x| geometry.signed_distance(x).abs() < 0.5 * size);
+    // As near to the surface as its samples can tell.
+    let near = 1.5 * geometry.level_set_spacing();
+    let on_surface = geometry.particles().iter().all(|x| geometry.signed_distance(x).abs() < near);
     body.mass > 0.0
         && moment > 0.0
         && moment.is_finite()
