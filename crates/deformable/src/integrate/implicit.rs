@@ -50,6 +50,9 @@ pub struct ImplicitOptions {
     pub max_iterations: usize,
     /// Relative residual of the linear solves.
     pub linear_tolerance: f64,
+    /// Displacement (m) of all particles below which a Newton step is not worth taking; 0 for none. With contact barriers, whose forces are stiff, this says more than
+    /// a residual.
+    pub resolution: f64,
     /// Linear solver.
     pub solver: LinearSolver,
     /// Take the step as an error if Newton's method has not arrived; otherwise it is accepted as it is.
@@ -62,6 +65,7 @@ impl Default for ImplicitOptions {
             tolerance: 1e-4,
             max_iterations: 50,
             linear_tolerance: 1e-2,
+            resolution: 0.0,
             solver: LinearSolver::Auto,
             strict: true,
         }
@@ -247,6 +251,8 @@ enum Inverse {
     Grid(Box<Amg>),
 }
 
+/// Part of the largest coordinate that a particle may move in one Newton step where there is contact.
+const FARTHEST: f64 = 0.1;
 /// An iteration that reduces the residual to this part leaves the matrix as it is.
 const KEEP: f64 = 0.2;
 /// Linear iterations with a kept factor or hierarchy after which it is made anew.
@@ -312,6 +318,10 @@ impl Inverse {
         }
         let extra = barrier.map(|barrier| barrier.diagonal_blocks(pinned));
         let mut blocks = NodeBlocks::<D>::new(matrix, extra.as_deref());
+        // A residual of stiff contacts weighs as little as the displacement that it stands for; otherwise what it hides would move soft parts by metres.
+        let weights: Vec<f64> =
+            blocks.inverse.iter().flat_map(|block| std::array::from_fn::<f64, D, _>(|i| block[(i, i)])).collect();
+        let mut iteration = Iteration { weights: Some(&weights), ..iteration };
         Ok(pcg(operator, &mut blocks, residual, step, &mut iteration, workspace)?.iterations)
     }
 
@@ -543,17 +553,37 @@ where
         if report.residual <= report.wanted {
             return Ok(report);
         }
+        if let Some(barrier) = &mut objective.barrier {
+            barrier.prepare();
+        }
         let contact = objective.barrier.as_deref().filter(|barrier| barrier.active() > 0);
         let operator = NewtonOperator { matrix, barrier: contact, pinned: &pinned };
         let mut step = vec![0.0; x.len()];
         report.linear_iterations +=
             inverse.solve::<D>(&operator, x, &residual, &mut step, options, factor, workspace)?;
+        if let Some(barrier) = &objective.barrier {
+            let mut shortened = step.clone();
+            if barrier.shorten_for_obstacles(x, &mut shortened) && vector::dot(&residual, &shortened) > 0.0 {
+                step = shortened;
+            }
+        }
+        // What is left to move is less than what the step is asked to resolve.
+        if largest::<D>(&step) <= options.resolution {
+            return Ok(NewtonReport { residual: report.residual.min(report.wanted), ..report });
+        }
+        // Backtracking on the potential; where there is none, on the residual. With contact no particle goes further than a part of the whole at once.
+        if objective.barrier.is_some() {
+            let most = FARTHEST * extent;
+            let far = largest::<D>(&step);
+            if far > most {
+                step.iter_mut().for_each(|step| *step *= most / far);
+            }
+        }
         let slope = vector::dot(&residual, &step);
         if !(slope > 0.0) {
             // Not a descent direction: rounding. What is left cannot be improved.
             return Ok(report);
         }
-        // Backtracking on the potential; where there is none, on the residual.
         let mut length = objective.barrier.as_mut().map_or(1.0, |barrier| barrier.largest_step(x, &step));
         let before = vector::norm(&residual);
         let mut accepted = false;
