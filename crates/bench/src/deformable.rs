@@ -271,6 +271,7 @@ pub(crate) fn standing_cloth(cells: usize) -> Result<Cloth, BenchError> {
     // Newton steps below a sixtieth of an edge are not taken, nor more than ten: every accepted state is free of intersections, converged or not.
     integrator.implicit.tolerance = 1e-2;
     integrator.implicit.resolution = 1.0 / (60.0 * cells as f64);
+    integrator.implicit.linear_tolerance = 0.1;
     integrator.implicit.max_iterations = 10;
     integrator.implicit.strict = false;
     let floor = splashdown_geometry::shapes::Shape::half_space(Vector::<3>::new(0.0, 1.0, 0.0), 0.0)

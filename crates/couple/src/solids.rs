@@ -4,8 +4,8 @@
 
 use crate::{Diagnostics, State};
 use serde::{Deserialize, Serialize};
-use splashdown_deformable::{ForceError, Solid};
 use splashdown_deformable::integrate::{IntegrationReport, Integrator, Motion, Scheme};
+use splashdown_deformable::{ForceError, Solid};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Vector};
 use splashdown_rigid::Body;
 use std::ops::Range;

@@ -463,6 +463,9 @@ where
             Some(SelfContact::new(contact, &rest, options).with_barrier(barrier));
         // The barrier keeps every iterate free of intersections, so a step that has not fully converged is still a good state.
         solids.integrator.implicit.strict = false;
+        // Motions of a fiftieth of the distance that contact keeps do not show, and stiff contact forces make a residual say little.
+        solids.integrator.implicit.resolution = 0.02 * own.thickness;
+        solids.integrator.implicit.linear_tolerance = 0.1;
     }
     let motion = Motion { position, velocity, time: 0.0 };
     if let Err(error) = solids.solid.update(&motion.position) {

@@ -145,7 +145,9 @@ fn impulses(out: &mut Measurements) {
         };
         let relative = |v: &[f64]| -> f64 {
             (0..4)
-                .map(|node| weights[node] * Vector::<3>::from_column_slice(&v[3 * node..][..3]).dot(&direction))
+                .map(|node| {
+                    weights[node] * Vector::<3>::from_column_slice(&v[3 * node..][..3]).dot(&direction)
+                })
                 .sum()
         };
         let ((p, l), before) = (measure(&v), relative(&v));
@@ -171,8 +173,7 @@ fn moving_plane(out: &mut Measurements) -> Result<(), CaseError> {
     let mut integrator = Integrator::new(Scheme::B);
     integrator.obstacles.push(obstacle);
     let mut solid = Solid::new(vec![1.0], vec![false], Vector::zeros());
-    let mut motion =
-        Motion { position: vec![0.0, 0.1, 0.0], velocity: vec![0.0, -5.0, 0.0], time: 0.0 };
+    let mut motion = Motion { position: vec![0.0, 0.1, 0.0], velocity: vec![0.0, -5.0, 0.0], time: 0.0 };
     integrator.step(&mut solid, &mut motion, 0.05).map_err(failed("stepping"))?;
     let depth = (motion.position[1] - 0.05).abs();
     out.at_most("distance from the plane at the end (m)", "dt = 0.05 s", depth, 1e-12, CASE.source);
@@ -215,8 +216,7 @@ fn bits(out: &mut Measurements) -> Result<(), CaseError> {
             })
         };
         let reference = run(1, false)?;
-        let differ =
-            |other: &[u64]| reference.iter().zip(other).filter(|(a, b)| a != b).count() as f64;
+        let differ = |other: &[u64]| reference.iter().zip(other).filter(|(a, b)| a != b).count() as f64;
         let source = "exact: the same bits";
         out.at_most("numbers that 3 threads change", name, differ(&run(3, false)?), 0.0, source);
         out.at_most("numbers that an interruption changes", name, differ(&run(2, true)?), 0.0, source);

@@ -75,7 +75,8 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
             let x: Vec<f64> = rest.iter().map(|x| x + random.uniform(-0.2, 0.2)).collect();
             let mut motion = Motion { velocity: vec![0.0; x.len()], position: x, time: 0.0 };
             // The time of 1500 steps at 0.4 of the limit of the law at rest; our steps are shorter, for the extension is stiffer than that.
-            let at_rest = tetrahedra(&mesh, material(Model::RotatedLinear, 1000.0, 0.3, 1.0, 0.01)?, [0.0; 3])?;
+            let at_rest =
+                tetrahedra(&mesh, material(Model::RotatedLinear, 1000.0, 0.3, 1.0, 0.01)?, [0.0; 3])?;
             let (dt, end) = (0.4 * solid.stable_step(), 1500.0 * 0.4 * at_rest.stable_step());
             let mut integrator = Integrator::new(Scheme::B);
             integrator.tolerance = 1e-6;

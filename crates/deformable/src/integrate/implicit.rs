@@ -258,21 +258,27 @@ const KEEP: f64 = 0.2;
 /// Linear iterations with a kept factor or hierarchy after which it is made anew.
 const STALE: usize = 25;
 
+/// What a linear solve needs besides the system; `cached` keeps the analysis of the factor from step to step.
+struct Tools<'a> {
+    options: &'a ImplicitOptions,
+    cached: &'a mut FactorCache,
+    workspace: &'a mut Workspace,
+}
+
 impl Inverse {
-    /// Solves for one Newton step; returns the iterations. `cached` keeps the analysis of the factor from step to step.
+    /// Solves for one Newton step; returns the iterations.
     fn solve<const D: usize>(
         &mut self,
         operator: &NewtonOperator<D>,
         x: &[f64],
         residual: &[f64],
         step: &mut [f64],
-        options: &ImplicitOptions,
-        cached: &mut FactorCache,
-        workspace: &mut Workspace,
+        tools: Tools<'_>,
     ) -> Result<usize, IntegrateError>
     where
         Dim<D>: Space<D>,
     {
+        let Tools { options, cached, workspace } = tools;
         let NewtonOperator { matrix, barrier, pinned } = *operator;
         let choice = match options.solver {
             LinearSolver::Auto if x.len() <= DIRECT => LinearSolver::Cholesky,
@@ -319,8 +325,11 @@ impl Inverse {
         let extra = barrier.map(|barrier| barrier.diagonal_blocks(pinned));
         let mut blocks = NodeBlocks::<D>::new(matrix, extra.as_deref());
         // A residual of stiff contacts weighs as little as the displacement that it stands for; otherwise what it hides would move soft parts by metres.
-        let weights: Vec<f64> =
-            blocks.inverse.iter().flat_map(|block| std::array::from_fn::<f64, D, _>(|i| block[(i, i)])).collect();
+        let weights: Vec<f64> = blocks
+            .inverse
+            .iter()
+            .flat_map(|block| std::array::from_fn::<f64, D, _>(|i| block[(i, i)]))
+            .collect();
         let mut iteration = Iteration { weights: Some(&weights), ..iteration };
         Ok(pcg(operator, &mut blocks, residual, step, &mut iteration, workspace)?.iterations)
     }
@@ -559,8 +568,13 @@ where
         let contact = objective.barrier.as_deref().filter(|barrier| barrier.active() > 0);
         let operator = NewtonOperator { matrix, barrier: contact, pinned: &pinned };
         let mut step = vec![0.0; x.len()];
-        report.linear_iterations +=
-            inverse.solve::<D>(&operator, x, &residual, &mut step, options, factor, workspace)?;
+        report.linear_iterations += inverse.solve::<D>(
+            &operator,
+            x,
+            &residual,
+            &mut step,
+            Tools { options, cached: factor, workspace },
+        )?;
         if let Some(barrier) = &objective.barrier {
             let mut shortened = step.clone();
             if barrier.shorten_for_obstacles(x, &mut shortened) && vector::dot(&residual, &shortened) > 0.0 {
