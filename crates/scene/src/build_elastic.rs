@@ -475,7 +475,7 @@ where
     Ok(())
 }
 
-/// Rigid bodies as obstacles: balls and boxes.
+/// Rigid bodies as obstacles: balls, boxes, capsules and cylinders, each with its own friction or that of `[elastic]`.
 fn add_obstacles<const D: usize>(
     solids: &mut Solids<D>,
     world: &World<D>,
@@ -489,6 +489,10 @@ where
             Solidity::ball(*radius)
         } else if let Shape::Box { size } = &copy.rigid.shape {
             Solidity::cuboid(point::<D>(&copy.name, size)? * 0.5)
+        } else if let Shape::Capsule { radius, length } = &copy.rigid.shape {
+            Solidity::capsule(*radius, 0.5 * length)
+        } else if let (Shape::Cylinder { radius, length }, 3) = (&copy.rigid.shape, D) {
+            Solidity::cylinder(*radius, 0.5 * length)
         } else {
             continue;
         };
@@ -498,7 +502,7 @@ where
             copy.name.clone(),
             shape,
             frame,
-            scene.elastic.friction,
+            copy.rigid.friction.unwrap_or(scene.elastic.friction),
         ));
         solids.followed.push(index);
     }
