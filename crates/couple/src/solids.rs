@@ -4,8 +4,8 @@
 
 use crate::{Diagnostics, State};
 use serde::{Deserialize, Serialize};
-use splashdown_deformable::Solid;
 use splashdown_deformable::integrate::{IntegrationReport, Integrator, Motion, Scheme};
+use splashdown_deformable::{ForceError, Solid};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Vector};
 use splashdown_rigid::Body;
 use std::ops::Range;
@@ -115,23 +115,24 @@ where
     ) -> Result<IntegrationReport, String> {
         let mut motion = before.solids.motion.clone();
         let start = motion.time;
-        let mut steps = match self.integrator.scheme {
-            Scheme::Implicit(_) => 1,
-            scheme => {
-                self.set_strengths(start);
-                let limit = self.safety * self.solid.stable_step();
-                let limit = if scheme == Scheme::C { limit * std::f64::consts::FRAC_1_SQRT_2 } else { limit };
-                (dt / limit).ceil().max(1.0) as u64
-            }
-        };
         let mut report = IntegrationReport::default();
-        let (mut done, mut halvings) = (0, 0);
-        while done < steps {
-            let (from, to) = (done as f64 / steps as f64, (done + 1) as f64 / steps as f64);
+        let (mut done, mut halvings, mut limit) = (0.0, 0, None);
+        while done < dt {
+            self.set_strengths(start + done);
+            let longest = match limit {
+                // Laws that harden and plastic rest shapes have a limit that changes on the way; strengths do, too.
+                Some(limit) if !self.solid.stable_step_varies() && self.constant_strength() => limit,
+                _ => self.longest_step(&motion).map_err(|error| error.to_string())?,
+            };
+            limit = Some(longest);
+            let left = dt - done;
+            let parts = (left / longest).ceil().max(1.0) * f64::from(1u32 << halvings);
+            // The last part ends at the end to the bit, so that no sliver remains.
+            let (step, after) = if parts > 1.0 { (left / parts, done + left / parts) } else { (left, dt) };
             for (obstacle, &body) in self.integrator.obstacles.iter_mut().zip(&self.followed) {
                 let (old, new) = (&before.bodies[body].frame, &next.bodies[body].frame);
                 let at = |t: f64| -> Frame<D> { old.interpolate(new, t) };
-                (obstacle.start, obstacle.end) = (at(from), at(to));
+                (obstacle.start, obstacle.end) = (at(done / dt), at(after / dt));
                 // Bodies that nothing moves keep their twist to the bit; others have that of the step.
                 obstacle.twist = if bodies[body].is_dynamic() {
                     old.twist_to(new, dt)
@@ -139,26 +140,37 @@ where
                     next.bodies[body].twist(&bodies[body])
                 };
             }
-            self.set_strengths(start + from * dt);
-            match self.integrator.step(&mut self.solid, &mut motion, dt / steps as f64) {
+            match self.integrator.step(&mut self.solid, &mut motion, step) {
                 Ok(one) => {
-                    done += 1;
+                    done = after;
                     report.linear_iterations += one.linear_iterations;
                     report.newton_iterations += one.newton_iterations;
                     report.contacts = one.contacts;
                     report.self_contact = one.self_contact;
                 }
-                Err(_) if halvings < MOST_HALVINGS => {
-                    halvings += 1;
-                    steps *= 2;
-                    done *= 2;
-                }
+                Err(_) if halvings < MOST_HALVINGS => halvings += 1,
                 Err(error) => return Err(error.to_string()),
             }
         }
         motion.time = start + dt;
         next.solids = self.state(motion);
         Ok(report)
+    }
+
+    /// Longest explicit step from here (s): a part of the elastic limit, and no edge changes by more than a tenth unless that would take ten times the steps.
+    fn longest_step(&mut self, motion: &Motion) -> Result<f64, ForceError> {
+        let scale = match self.integrator.scheme {
+            Scheme::Implicit(_) => return Ok(f64::INFINITY),
+            Scheme::C => std::f64::consts::FRAC_1_SQRT_2,
+            _ => 1.0,
+        };
+        self.solid.update(&motion.position)?;
+        let elastic = scale * self.safety * self.solid.stable_step();
+        Ok(elastic.min(self.solid.strain_rate_step(&motion.position, &motion.velocity).max(0.1 * elastic)))
+    }
+
+    fn constant_strength(&self) -> bool {
+        self.bodies.iter().all(|body| body.strength.is_empty())
     }
 
     fn set_strengths(&mut self, time: f64) {

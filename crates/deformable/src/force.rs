@@ -71,12 +71,18 @@ pub trait Force<const D: usize>: Debug + Send + Sync {
     );
     /// Largest step (s) with explicit elasticity, without safety factor; infinite if there is no limit.
     fn stable_step(&self, inverse_mass: &[f64]) -> f64;
+    /// Does [`stable_step`](Force::stable_step) depend on the state of the last update? (Strength aside.)
+    fn stable_step_varies(&self) -> bool {
+        false
+    }
     /// Plastic flow at the accepted positions of the last [`update`](Force::update); true if anything flowed, and then the cache is that of the new rest state.
     fn flow(&mut self, _position: &[f64]) -> bool {
         false
     }
     /// Scales all stiffness and damping that belongs to it, for strengths that change in time (1 is as built).
     fn set_strength(&mut self, _strength: f64) {}
+    /// Sets the activation (0 to 1) of all fibres that it has.
+    fn set_activation(&mut self, _activation: f64) {}
     /// Elements that are inside out.
     fn inverted(&self) -> usize {
         0

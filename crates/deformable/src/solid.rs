@@ -3,7 +3,7 @@
 use crate::force::{Force, ForceError};
 use rayon::prelude::*;
 use splashdown_math::Vector;
-use splashdown_solve::{Block, CsrMatrix, InverseMass, SolveError, VelocityLayout};
+use splashdown_solve::{Block, CsrMatrix, InverseMass, SolveError, SparseCholesky, VelocityLayout};
 
 /// Particles with lumped masses and all forces between them. Vectors are flat, `D` entries a particle.
 #[derive(Debug, Clone)]
@@ -14,6 +14,23 @@ pub struct Solid<const D: usize> {
     pub gravity: Vector<D>,
     forces: Vec<Box<dyn Force<D>>>,
     pattern: Option<Pattern>,
+    factor: FactorCache,
+}
+
+/// A factor of the last matrix, kept for the analysis of its pattern only: it saves time and changes no result. A copy starts without.
+#[derive(Default)]
+pub(crate) struct FactorCache(pub(crate) Option<SparseCholesky>);
+
+impl Clone for FactorCache {
+    fn clone(&self) -> Self {
+        Self(None)
+    }
+}
+
+impl std::fmt::Debug for FactorCache {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "FactorCache(kept)" } else { "FactorCache(empty)" })
+    }
 }
 
 /// Where the entries of element matrices go in an assembled matrix.
@@ -22,25 +39,28 @@ struct Pattern {
     /// Node neighbours with the node itself, ascending: compressed rows.
     offsets: Vec<usize>,
     neighbors: Vec<u32>,
+    /// Nodes whose rows one task assembles.
+    range: usize,
     /// Of each range of nodes: the elements `(force, element)` that touch it, in order.
     ranges: Vec<Vec<(u32, u32)>>,
     matrix: CsrMatrix,
 }
 
-/// Nodes whose rows one task assembles.
-const ROW_RANGE: usize = 1024;
+/// Fewest nodes whose rows one task assembles, and most tasks: an element at the border of two ranges is evaluated for both.
+const LEAST_ROWS: usize = 512;
+const MOST_RANGES: usize = 16;
 
 impl<const D: usize> Solid<D> {
     /// Particles of the given masses (kg), some of them pinned: they keep their velocity whatever pulls.
     pub fn new(mass: Vec<f64>, pinned: Vec<bool>, gravity: Vector<D>) -> Self {
-        Self { mass, pinned, gravity, forces: Vec::new(), pattern: None }
+        Self { mass, pinned, gravity, forces: Vec::new(), pattern: None, factor: FactorCache::default() }
     }
 
     /// Adds a force.
     #[inline(never)]
     pub fn add<F: Force<D> + 'static>(&mut self, force: F) {
         self.forces.push(Box::new(force));
-        self.pattern = None;
+        self.forget_pattern();
     }
 
     /// Appends particles (kg) and returns the index of the first.
@@ -48,8 +68,17 @@ impl<const D: usize> Solid<D> {
         let first = self.mass.len() as u32;
         self.mass.extend(mass);
         self.pinned.extend(pinned);
-        self.pattern = None;
+        self.forget_pattern();
         first
+    }
+
+    fn forget_pattern(&mut self) {
+        self.pattern = None;
+        self.factor = FactorCache::default();
+    }
+
+    pub(crate) fn factor_cache(&mut self) -> &mut FactorCache {
+        &mut self.factor
     }
 
     /// The forces.
@@ -159,6 +188,11 @@ impl<const D: usize> Solid<D> {
         self.forces.iter().map(|force| force.stable_step(&inverse)).fold(f64::INFINITY, f64::min)
     }
 
+    /// Can the largest explicit step change from step to step?
+    pub fn stable_step_varies(&self) -> bool {
+        self.forces.iter().any(|force| force.stable_step_varies())
+    }
+
     /// Longest step (s) for which no edge of an element changes by more than a tenth: `0.1 / max |v_j - v_i| / |x_j - x_i|`.
     pub fn strain_rate_step(&self, position: &[f64], velocity: &[f64]) -> f64 {
         let at =
@@ -227,37 +261,37 @@ impl<const D: usize> Solid<D> {
     }
 
     /// `mass M + stiffness K + damping (-D)` at the last update, with rows and columns of pinned particles replaced by the unit matrix. `K` is positive
-    /// semidefinite if asked. The pattern is kept from call to call.
+    /// semidefinite if asked. The pattern is kept from call to call, and with it the analysis of a factor.
     ///
     /// # Errors
     /// Values that are not finite.
-    pub fn assemble(
+    pub(crate) fn assemble(
         &mut self,
         mass: f64,
         stiffness: f64,
         damping: f64,
         positive: bool,
-    ) -> Result<&mut CsrMatrix, SolveError> {
+    ) -> Result<(&mut CsrMatrix, &mut FactorCache), SolveError> {
         if self.pattern.is_none() {
             self.pattern = Some(self.build_pattern()?);
         }
         let Some(mut pattern) = self.pattern.take() else {
             return Err(SolveError::OutOfMemory { what: "matrix".into() });
         };
-        let Pattern { offsets, neighbors, ranges, matrix } = &mut pattern;
-        let (offsets, neighbors) = (&*offsets, &*neighbors);
+        let Pattern { offsets, neighbors, range: rows, ranges, matrix } = &mut pattern;
+        let (offsets, neighbors, rows) = (&*offsets, &*neighbors, *rows);
         let values = matrix.values_mut();
         let mut parts = Vec::with_capacity(ranges.len());
         let mut rest = values;
         for range in 0..ranges.len() {
-            let (first, last) = (range * ROW_RANGE, ((range + 1) * ROW_RANGE).min(self.mass.len()));
+            let (first, last) = (range * rows, ((range + 1) * rows).min(self.mass.len()));
             let (part, after) = rest.split_at_mut(D * D * (offsets[last] - offsets[first]));
             parts.push(part);
             rest = after;
         }
         parts.into_par_iter().zip(&*ranges).enumerate().for_each(|(range, (part, elements))| {
             part.fill(0.0);
-            let (first, last) = (range * ROW_RANGE, ((range + 1) * ROW_RANGE).min(self.mass.len()));
+            let (first, last) = (range * rows, ((range + 1) * rows).min(self.mass.len()));
             let base = offsets[first];
             let mut dense = Vec::new();
             for &(force, element) in elements {
@@ -301,25 +335,30 @@ impl<const D: usize> Solid<D> {
             }
         });
         self.pattern = Some(pattern);
+        self.assembled()
+    }
+
+    /// The matrix of the last [`Self::assemble`].
+    pub(crate) fn assembled(&mut self) -> Result<(&mut CsrMatrix, &mut FactorCache), SolveError> {
         match &mut self.pattern {
-            Some(pattern) => Ok(&mut pattern.matrix),
+            Some(pattern) => Ok((&mut pattern.matrix, &mut self.factor)),
             None => Err(SolveError::OutOfMemory { what: "matrix".into() }),
         }
     }
 
     fn build_pattern(&self) -> Result<Pattern, SolveError> {
         let count = self.mass.len();
-        let ranges_len = count.div_ceil(ROW_RANGE);
-        let mut ranges = vec![Vec::new(); ranges_len];
+        let range = count.div_ceil(MOST_RANGES).max(LEAST_ROWS);
+        let mut ranges = vec![Vec::new(); count.div_ceil(range)];
         let mut pairs: Vec<(u32, u32)> = (0..count as u32).map(|node| (node, node)).collect();
         for (index, force) in self.forces.iter().enumerate() {
             for element in 0..force.elements() {
                 let nodes = force.element_nodes(element);
-                let mut touched: Vec<usize> = nodes.iter().map(|&node| node as usize / ROW_RANGE).collect();
+                let mut touched: Vec<usize> = nodes.iter().map(|&node| node as usize / range).collect();
                 touched.sort_unstable();
                 touched.dedup();
-                for range in touched {
-                    ranges[range].push((index as u32, element as u32));
+                for part in touched {
+                    ranges[part].push((index as u32, element as u32));
                 }
                 for &a in nodes {
                     for &b in nodes {
@@ -353,7 +392,7 @@ impl<const D: usize> Solid<D> {
         }
         let values = vec![0.0; columns.len()];
         let matrix = CsrMatrix::from_parts(D * count, scalar_offsets, columns, values)?;
-        Ok(Pattern { offsets, neighbors, ranges, matrix })
+        Ok(Pattern { offsets, neighbors, range, ranges, matrix })
     }
 }
 

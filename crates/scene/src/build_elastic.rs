@@ -463,6 +463,9 @@ where
             Some(SelfContact::new(contact, &rest, options).with_barrier(barrier));
         // The barrier keeps every iterate free of intersections, so a step that has not fully converged is still a good state.
         solids.integrator.implicit.strict = false;
+        // Motions of a fiftieth of the distance that contact keeps do not show, and stiff contact forces make a residual say little.
+        solids.integrator.implicit.resolution = 0.02 * own.thickness;
+        solids.integrator.implicit.linear_tolerance = 0.1;
     }
     let motion = Motion { position, velocity, time: 0.0 };
     if let Err(error) = solids.solid.update(&motion.position) {
@@ -472,7 +475,7 @@ where
     Ok(())
 }
 
-/// Rigid bodies as obstacles: balls and boxes.
+/// Rigid bodies as obstacles: balls, boxes, capsules and cylinders, each with its own friction or that of `[elastic]`.
 fn add_obstacles<const D: usize>(
     solids: &mut Solids<D>,
     world: &World<D>,
@@ -486,6 +489,10 @@ where
             Solidity::ball(*radius)
         } else if let Shape::Box { size } = &copy.rigid.shape {
             Solidity::cuboid(point::<D>(&copy.name, size)? * 0.5)
+        } else if let Shape::Capsule { radius, length } = &copy.rigid.shape {
+            Solidity::capsule(*radius, 0.5 * length)
+        } else if let (Shape::Cylinder { radius, length }, 3) = (&copy.rigid.shape, D) {
+            Solidity::cylinder(*radius, 0.5 * length)
         } else {
             continue;
         };
@@ -495,7 +502,7 @@ where
             copy.name.clone(),
             shape,
             frame,
-            scene.elastic.friction,
+            copy.rigid.friction.unwrap_or(scene.elastic.friction),
         ));
         solids.followed.push(index);
     }

@@ -1,5 +1,6 @@
 //! Deformable solids: laws, elements, integrators, friction, contact.
 
+mod balance;
 mod cantilever;
 mod elastica;
 mod factors;
@@ -20,6 +21,7 @@ use crate::Case;
 pub(super) const CASES: &[Case] = &[
     laws::CASE,
     factors::CASE,
+    balance::CASE,
     recovery::CASE,
     cantilever::CASE,
     orders::CASE,

@@ -6,6 +6,7 @@
 
 use super::set_up::{cubes, failed, flat, largest_strain, material, run_steps, tetrahedra};
 use crate::{Case, CaseError, Measurements, Speed};
+use splashdown_deformable::element::DampingKind;
 use splashdown_deformable::integrate::{Integrator, Motion, Scheme};
 use splashdown_deformable::material::{Extension, ExtensionKind, Law, Model};
 use splashdown_math::Vector;
@@ -67,13 +68,19 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
             let mut random = TestNumbers::new(100 + seed);
             let mut own = material(Model::NeoHookean, 1000.0, 0.3, 1.0, 0.01)?;
             own.law = Law { model: Model::NeoHookean, extension: Extension::new(kind) };
+            // Linear damping would leave each body with a spin that depends on the seed, and the strain of that spin for ever (4.3e-4 at worst here);
+            // the blend keeps angular momentum, of which there is none.
+            own.damping.kind = DampingKind::Blend;
             let mut solid = tetrahedra(&mesh, own, [0.0; 3])?;
             let x: Vec<f64> = rest.iter().map(|x| x + random.uniform(-0.2, 0.2)).collect();
             let mut motion = Motion { velocity: vec![0.0; x.len()], position: x, time: 0.0 };
-            let dt = 0.4 * solid.stable_step();
+            // The time of 1500 steps at 0.4 of the limit of the law at rest; our steps are shorter, for the extension is stiffer than that.
+            let at_rest =
+                tetrahedra(&mesh, material(Model::RotatedLinear, 1000.0, 0.3, 1.0, 0.01)?, [0.0; 3])?;
+            let (dt, end) = (0.4 * solid.stable_step(), 1500.0 * 0.4 * at_rest.stable_step());
             let mut integrator = Integrator::new(Scheme::B);
             integrator.tolerance = 1e-6;
-            run_steps(&mut integrator, &mut solid, &mut motion, dt, 1500)?;
+            run_steps(&mut integrator, &mut solid, &mut motion, dt, (end / dt).ceil() as usize)?;
             solid.update(&motion.position).map_err(failed("measuring"))?;
             if solid.inverted() == 0 {
                 recovered += 1;
@@ -82,8 +89,7 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         }
         let resolution = format!("neo-Hookean, {name}, noise of 0.2");
         out.at_least("recoveries of 4", &resolution, f64::from(recovered), 4.0, CASE.source);
-        // The strain of the spin that linear damping leaves, as for the other noisy starts; the prototype's seeds gave up to 4e-4, ours 4.3e-4.
-        out.at_most("largest |s - 1| at the end", &resolution, worst, 1e-3, CASE.source);
+        out.at_most("largest |s - 1| at the end", &resolution, worst, 4e-4, CASE.source);
     }
     flattened_triangle(out)
 }

@@ -203,6 +203,7 @@ where
     use crate::force::read;
     let Path { position, moving, dt } = *path;
     let mut touches = Vec::new();
+    let mut touched = vec![false; position.len() / D];
     for (index, obstacle) in obstacles.iter().enumerate() {
         let found = colliders.find::<D, _>(next, &obstacle.bounds(), |node, x| {
             if !movable(node) {
@@ -217,7 +218,7 @@ where
                 CollisionMethod::Swept => {
                     let (x0, along) = (read::<D>(position, node), read::<D>(moving, node));
                     // A second obstacle sees the motion that the first one left.
-                    let along = if touched(&touches, node) { (x - x0) / dt } else { along };
+                    let along = if touched[node as usize] { (x - x0) / dt } else { along };
                     friction::swept(obstacle, &probe, &x0, &along, &v, dt)
                 }
                 _ => friction::projected(
@@ -242,13 +243,9 @@ where
             let at = D * touch.node as usize;
             next[at..at + D].copy_from_slice(x.as_slice());
             velocity[at..at + D].copy_from_slice(v.as_slice());
+            touched[touch.node as usize] = true;
             touches.push(touch);
         }
     }
     touches
-}
-
-fn touched<const D: usize>(touches: &[Touch<D>], node: u32) -> bool {
-    // Touches of one obstacle are ordered by node; a linear look is needed only where several obstacles meet.
-    touches.iter().any(|touch| touch.node == node)
 }

@@ -34,6 +34,10 @@ impl Default for BarrierOptions {
 
 /// A path is stopped where the distance has shrunk to this part of what it was.
 const KEPT: f64 = 0.1;
+/// Part of the reach by which candidates are sought beyond where particles go.
+const COVER: f64 = 0.5;
+/// Part of the reach from an obstacle to which a particle that it does not feel yet may come in one Newton step.
+const APPROACH: f64 = 0.3;
 /// Part of the reach below which the barrier of an obstacle is continued quadratically.
 const OBSTACLE_FLOOR: f64 = 0.01;
 
@@ -72,8 +76,12 @@ where
     pub options: BarrierOptions,
     kappa: f64,
     candidates: Vec<(PairKind, [u32; 4])>,
+    /// Boxes of the particles for whose motion the candidates hold.
+    covered: Vec<Aabb<D>>,
     active: Vec<Active<D>>,
     rubs: Vec<Rub<D>>,
+    /// Stiffness of each rub at the last [`Self::prepare`].
+    rub_blocks: Vec<Matrix<D>>,
     start: Vec<f64>,
     slip: f64,
     position: Vec<f64>,
@@ -112,8 +120,10 @@ where
             options,
             kappa: 0.0,
             candidates: Vec::new(),
+            covered: Vec::new(),
             active: Vec::new(),
             rubs: Vec::new(),
+            rub_blocks: Vec::new(),
             start: Vec::new(),
             slip: 0.0,
             position: Vec::new(),
@@ -179,12 +189,33 @@ where
         self.active.len() + self.rubs.len()
     }
 
+    /// Finds the pairs that can come within the reach while every particle stays in the box of its places `from` and `to`, or keeps those that it has if they cover that.
     fn find_candidates(&mut self, from: &[f64], to: &[f64]) {
+        if self.surface.points.is_empty() {
+            return;
+        }
+        let holds = |(node, covered): (usize, &Aabb<D>)| {
+            covered.contains(&read::<D>(from, node as u32)) && covered.contains(&read::<D>(to, node as u32))
+        };
+        if self.covered.len() * D == from.len() && self.covered.par_iter().enumerate().all(holds) {
+            return;
+        }
         let reach = self.options.reach;
+        // Room for the shorter steps that follow a long one.
+        self.covered = (0..from.len() / D)
+            .into_par_iter()
+            .with_min_len(1024)
+            .map(|node| {
+                let (a, b) = (read::<D>(from, node as u32), read::<D>(to, node as u32));
+                let own = Aabb::empty().including(&a).including(&b);
+                own.grown(COVER * reach + 0.25 * own.extent().amax())
+            })
+            .collect();
+        let covered = &self.covered;
         self.candidates = self.surface.candidates(|nodes| {
             let mut bounds = Aabb::empty();
             for &node in nodes {
-                bounds = bounds.including(&read::<D>(from, node)).including(&read::<D>(to, node));
+                bounds = bounds.union(&covered[node as usize]);
             }
             bounds.grown(0.5 * reach + 1e-9 * bounds.extent().amax())
         });
@@ -218,6 +249,9 @@ where
             .par_iter()
             .with_min_len(512)
             .filter_map(|&(kind, nodes)| {
+                if boxes_apart::<D>(kind, &nodes, x, reach) {
+                    return None;
+                }
                 let gap = gap::<D>(kind, &nodes, x);
                 if !(gap.distance < reach) {
                     return None;
@@ -322,6 +356,33 @@ where
         }
     }
 
+    /// Evaluates the stiffness of friction at the last positions, for [`Self::add_product`] and [`Self::diagonal_blocks`].
+    pub(crate) fn prepare(&mut self) {
+        self.rub_blocks = self.rubs.iter().map(|rub| self.rub_block(rub)).collect();
+    }
+
+    /// Shortens the steps of single particles that would run into an obstacle that they do not feel yet, so that they arrive within its reach; true if any.
+    pub(crate) fn shorten_for_obstacles(&self, x: &[f64], step: &mut [f64]) -> bool {
+        let target = APPROACH * self.options.reach;
+        let mut any = false;
+        for obstacle in &self.obstacles {
+            let end: Vec<f64> = x.iter().zip(&*step).map(|(x, step)| x + step).collect();
+            let found = self.colliders.find::<D, _>(&end, &obstacle.reach_bounds(0.0), |node, to| {
+                let after = obstacle.probe(&to).distance;
+                if after >= target {
+                    return None;
+                }
+                let before = obstacle.probe(&read::<D>(x, node)).distance;
+                (before > self.options.reach).then(|| (node, (before - target) / (before - after)))
+            });
+            for (node, part) in found {
+                any = true;
+                step[D * node as usize..D * (node as usize + 1)].iter_mut().for_each(|step| *step *= part);
+            }
+        }
+        any
+    }
+
     /// `y += H x` on particles that are free.
     pub(crate) fn add_product(&self, x: &[f64], pinned: &[bool], y: &mut [f64]) {
         let free = |node: u32| !pinned[node as usize];
@@ -341,15 +402,14 @@ where
                 }
             }
         }
-        for rub in &self.rubs {
-            let block = self.rub_block(rub);
+        for (rub, block) in self.rubs.iter().zip(&self.rub_blocks) {
             let mut sum = Vector::<D>::zeros();
             for (&node, &weight) in rub.nodes.iter().zip(&rub.weights) {
                 if weight != 0.0 && free(node) {
                     sum += read::<D>(x, node) * weight;
                 }
             }
-            let push = block * sum;
+            let push = *block * sum;
             for (&node, &weight) in rub.nodes.iter().zip(&rub.weights) {
                 if weight != 0.0 && free(node) {
                     for axis in 0..D {
@@ -371,11 +431,10 @@ where
                 }
             }
         }
-        for rub in &self.rubs {
-            let block = self.rub_block(rub);
+        for (rub, block) in self.rubs.iter().zip(&self.rub_blocks) {
             for (&node, &weight) in rub.nodes.iter().zip(&rub.weights) {
                 if weight != 0.0 && !pinned[node as usize] {
-                    blocks[node as usize] += block * (weight * weight);
+                    blocks[node as usize] += *block * (weight * weight);
                 }
             }
         }
@@ -392,11 +451,46 @@ where
             .with_min_len(256)
             .map(|&(kind, nodes)| {
                 let now = gap::<D>(kind, &nodes, x).distance;
+                if relative_motion::<D>(kind, &nodes, step) <= (1.0 - KEPT) * now {
+                    return 1.0;
+                }
                 first_time::<D>(kind, &nodes, x, &end, KEPT * now).map_or(1.0, |(time, _)| time)
             })
             .reduce(|| 1.0, f64::min);
         if first < 1.0 { 0.9 * first } else { 1.0 }
     }
+}
+
+/// Nodes of the two parts of a pair.
+fn parts(kind: PairKind, nodes: &[u32; 4]) -> (&[u32], &[u32]) {
+    nodes.split_at(if kind == PairKind::PointFace { 1 } else { 2 })
+}
+
+/// Are the boxes of the parts further apart than `reach` along an axis?
+fn boxes_apart<const D: usize>(kind: PairKind, nodes: &[u32; 4], x: &[f64], reach: f64) -> bool {
+    let (a, b) = parts(kind, nodes);
+    (0..D).any(|axis| {
+        let range = |nodes: &[u32]| {
+            nodes.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &node| {
+                let x = x[D * node as usize + axis];
+                (low.min(x), high.max(x))
+            })
+        };
+        let ((low_a, high_a), (low_b, high_b)) = (range(a), range(b));
+        low_a - high_b > reach || low_b - high_a > reach
+    })
+}
+
+/// Largest displacement of a node of one part relative to a node of the other.
+fn relative_motion<const D: usize>(kind: PairKind, nodes: &[u32; 4], step: &[f64]) -> f64 {
+    let (a, b) = parts(kind, nodes);
+    let mut largest: f64 = 0.0;
+    for &i in a {
+        for &j in b {
+            largest = largest.max((read::<D>(step, i) - read::<D>(step, j)).norm_squared());
+        }
+    }
+    largest.sqrt()
 }
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ where
     Shape<D, C>: Decompose<D, C>,
 {
     /// Deformation gradient from nodal positions relative to the first node.
-    #[inline]
+    #[inline(always)]
     fn gradient_of(edges: &[[f64; D]; M], gradients: &[[f64; C]; M]) -> SMatrix<f64, D, C> {
         let mut f = SMatrix::<f64, D, C>::zeros();
         for (edge, g) in edges.iter().zip(gradients) {
@@ -45,7 +45,7 @@ where
                 let count = states.len();
                 for (k, f) in f[..count].iter_mut().enumerate() {
                     let point = first + k;
-                    let edges = edges::<D, M>(&x, chunk.corners(point / this.points));
+                    let edges = edges::<D, M>(&x, chunk.corners(this.element_of(point)));
                     *f = Self::gradient_of(&edges, &this.gradient[point]);
                     if let Some(plastic) = &this.plastic {
                         *f *= plastic.inverse[point];
@@ -69,7 +69,7 @@ where
                 for (k, state) in states.iter_mut().enumerate() {
                     let point = first + k;
                     if let Some(facing) = &this.facing {
-                        out[k].face(&facing[point / this.points]);
+                        out[k].face(&facing[this.element_of(point)]);
                     }
                     let out = &out[k];
                     if !out.stretch().sum().is_finite() {
@@ -126,7 +126,7 @@ where
     /// Principal stresses of a point; with fibres also the off-diagonal part.
     #[inline]
     fn stress(&self, point: usize, state: &PointState<D, C, M>) -> Matrix<C> {
-        let lame = self.lame(point / self.points);
+        let lame = self.lame(self.element_of(point));
         if self.material.law.model.is_linear() {
             let f = Matrix::<C>::from_fn(|i, j| state.u[(i, j)]);
             let strain = 0.5 * (f + f.transpose()) - Matrix::identity();
@@ -164,7 +164,7 @@ where
             let mut sum = 0.0;
             for point in chunk.first * self.points..chunk.last * self.points {
                 let state = &self.state[point];
-                let lame = self.lame(point / self.points);
+                let lame = self.lame(self.element_of(point));
                 let mut density = if self.material.law.model.is_linear() {
                     let f = Matrix::<C>::from_fn(|i, j| state.u[(i, j)]);
                     let strain = 0.5 * (f + f.transpose()) - Matrix::identity();
@@ -184,7 +184,7 @@ where
 
 impl<const D: usize, const C: usize, const M: usize> PointState<D, C, M> {
     /// [`Self::scatter`] for a diagonal stress.
-    #[inline]
+    #[inline(always)]
     fn scatter_diagonal(&self, stress: &Vector<C>, factor: f64, corners: &[u16], out: &mut [[f64; D]]) {
         let mut scaled = [[0.0; D]; C];
         for j in 0..C {
@@ -213,7 +213,7 @@ impl<const D: usize, const C: usize, const M: usize> PointState<D, C, M> {
 }
 
 /// `V^T g_i`.
-#[inline]
+#[inline(always)]
 fn rotate_back<const C: usize, const M: usize>(v: &Matrix<C>, gradients: &[[f64; C]; M]) -> [[f64; C]; M] {
     std::array::from_fn(|i| {
         let g = &gradients[i];

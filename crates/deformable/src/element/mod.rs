@@ -164,13 +164,6 @@ where
         self.fibres.push(FibreFamily { fibre, direction, local });
     }
 
-    /// Changes the activation (0 to 1) of fibre family `family`.
-    pub fn set_activation(&mut self, family: usize, activation: f64) {
-        if let Some(family) = self.fibres.get_mut(family) {
-            family.fibre.activation = activation;
-        }
-    }
-
     /// Makes membrane triangles that face away from `normals` (one an element) turn back: their second stretch counts as negative.
     ///
     /// # Panics
@@ -190,8 +183,14 @@ where
         self.state.iter().flat_map(|state| state.stretch.iter().map(|s| (s - 1.0).abs())).fold(0.0, f64::max)
     }
 
+    /// Element of a quadrature point; constant-strain elements are spared the division.
+    #[inline(always)]
+    fn element_of(&self, point: usize) -> usize {
+        if self.points == 1 { point } else { point / self.points }
+    }
+
     /// Lamé parameters of an element at the present strength.
-    #[inline]
+    #[inline(always)]
     fn lame(&self, element: usize) -> Lame {
         self.lame[element].scaled(self.strength)
     }
@@ -305,29 +304,42 @@ where
         if self.strength == 0.0 {
             return f64::INFINITY;
         }
-        // Elements with the same parameters share the modulus; computed anew only where they change.
+        let tension: f64 =
+            self.fibres.iter().map(|family| family.fibre.density * family.fibre.curve.maximum * 3.0).sum();
+        let hardens = self.stable_step_varies();
+        // Elements with the same parameters share the modulus at rest; computed anew only where they change.
         let mut last: Option<(Lame, f64)> = None;
         let mut smallest = f64::INFINITY;
         for element in 0..self.len() {
             let lame = self.lame(element);
-            let modulus = match last {
+            let mut modulus = match last {
                 Some((known, modulus)) if known == lame => modulus,
                 _ => self.material.law.wave_modulus::<C>(&lame),
             };
             last = Some((lame, modulus));
-            let tension: f64 = self
-                .fibres
-                .iter()
-                .map(|family| family.fibre.density * family.fibre.curve.maximum * 3.0)
-                .sum();
+            if hardens {
+                for state in &self.state[element * self.points..(element + 1) * self.points] {
+                    modulus = modulus.max(self.material.law.tangent_modulus(&lame, &state.stretch));
+                }
+            }
             smallest =
                 smallest.min(self.altitude(element) * (self.material.density / (modulus + tension)).sqrt());
         }
         smallest
     }
 
+    fn stable_step_varies(&self) -> bool {
+        self.plastic.is_some() || self.material.law.hardens()
+    }
+
     fn flow(&mut self, position: &[f64]) -> bool {
         self.plastic_flow(position)
+    }
+
+    fn set_activation(&mut self, activation: f64) {
+        for family in &mut self.fibres {
+            family.fibre.activation = activation;
+        }
     }
 
     fn set_strength(&mut self, strength: f64) {
@@ -443,7 +455,7 @@ fn determinant<const C: usize>(m: &Matrix<C>) -> f64 {
 }
 
 /// `v_i - v_0` of the nodes of an element.
-#[inline]
+#[inline(always)]
 fn edges<const D: usize, const M: usize>(values: &[[f64; D]], corners: &[u16]) -> [[f64; D]; M] {
     let origin = values[corners[0] as usize];
     std::array::from_fn(|i| {

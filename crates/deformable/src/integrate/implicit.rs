@@ -6,7 +6,7 @@
 
 use super::{IntegrateError, IntegrationReport, Integrator, Motion};
 use crate::contact::Barrier;
-use crate::solid::Solid;
+use crate::solid::{FactorCache, Solid};
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use splashdown_math::{Dim, Matrix, Space, Vector};
@@ -50,6 +50,9 @@ pub struct ImplicitOptions {
     pub max_iterations: usize,
     /// Relative residual of the linear solves.
     pub linear_tolerance: f64,
+    /// Displacement (m) of all particles below which a Newton step is not worth taking; 0 for none. With contact barriers, whose forces are stiff, this says more than
+    /// a residual.
+    pub resolution: f64,
     /// Linear solver.
     pub solver: LinearSolver,
     /// Take the step as an error if Newton's method has not arrived; otherwise it is accepted as it is.
@@ -62,6 +65,7 @@ impl Default for ImplicitOptions {
             tolerance: 1e-4,
             max_iterations: 50,
             linear_tolerance: 1e-2,
+            resolution: 0.0,
             solver: LinearSolver::Auto,
             strict: true,
         }
@@ -239,6 +243,105 @@ impl<const D: usize> Preconditioner for NodeBlocks<D> {
     }
 }
 
+/// What stands for the inverse of the matrix of a step. It is made at the first Newton iteration and kept for the others, where conjugate gradients make up for what
+/// has changed; nothing is kept from step to step but the analysis of the pattern, so that a resumed run gives the same bits.
+enum Inverse {
+    Nothing,
+    Factor(SparseCholesky),
+    Grid(Box<Amg>),
+}
+
+/// Part of the largest coordinate that a particle may move in one Newton step where there is contact.
+const FARTHEST: f64 = 0.1;
+/// An iteration that reduces the residual to this part leaves the matrix as it is.
+const KEEP: f64 = 0.2;
+/// Linear iterations with a kept factor or hierarchy after which it is made anew.
+const STALE: usize = 25;
+
+/// What a linear solve needs besides the system; `cached` keeps the analysis of the factor from step to step.
+struct Tools<'a> {
+    options: &'a ImplicitOptions,
+    cached: &'a mut FactorCache,
+    workspace: &'a mut Workspace,
+}
+
+impl Inverse {
+    /// Solves for one Newton step; returns the iterations.
+    fn solve<const D: usize>(
+        &mut self,
+        operator: &NewtonOperator<D>,
+        x: &[f64],
+        residual: &[f64],
+        step: &mut [f64],
+        tools: Tools<'_>,
+    ) -> Result<usize, IntegrateError>
+    where
+        Dim<D>: Space<D>,
+    {
+        let Tools { options, cached, workspace } = tools;
+        let NewtonOperator { matrix, barrier, pinned } = *operator;
+        let choice = match options.solver {
+            LinearSolver::Auto if x.len() <= DIRECT => LinearSolver::Cholesky,
+            LinearSolver::Auto => LinearSolver::Multigrid,
+            chosen => chosen,
+        };
+        // Contacts are not in the matrix that would be factorised; blocks of the diagonal see them.
+        let choice = if barrier.is_some() { LinearSolver::Jacobi } else { choice };
+        let stopping = Stopping { max_iterations: 2000, ..Stopping::relative(options.linear_tolerance) };
+        let mut iteration = Iteration::new(stopping);
+        if choice == LinearSolver::Cholesky {
+            if let Self::Factor(factor) = self {
+                let report = pcg(operator, factor, residual, step, &mut iteration, workspace)?;
+                if report.iterations > STALE {
+                    self.drop_into(cached);
+                }
+                return Ok(report.iterations);
+            }
+            // The pattern stays: only the first factorisation of all needs the analysis.
+            let factor = match cached.0.take() {
+                Some(mut factor) => factor.refactorise(matrix).ok().map(|()| factor),
+                None => SparseCholesky::new(matrix).ok(),
+            };
+            if let Some(factor) = factor {
+                factor.solve(residual, step)?;
+                *self = Self::Factor(factor);
+                return Ok(1);
+            }
+        }
+        if choice == LinearSolver::Multigrid {
+            if !matches!(self, Self::Grid(_)) {
+                let near_null_space = rigid_motions::<D>(x, pinned);
+                let options = AmgOptions { block_size: D, near_null_space, ..AmgOptions::default() };
+                *self = Self::Grid(Box::new(Amg::new(matrix, &options)?));
+            }
+            if let Self::Grid(amg) = self {
+                let report = pcg(operator, &mut **amg, residual, step, &mut iteration, workspace)?;
+                if report.iterations > 2 * STALE {
+                    *self = Self::Nothing;
+                }
+                return Ok(report.iterations);
+            }
+        }
+        let extra = barrier.map(|barrier| barrier.diagonal_blocks(pinned));
+        let mut blocks = NodeBlocks::<D>::new(matrix, extra.as_deref());
+        // A residual of stiff contacts weighs as little as the displacement that it stands for; otherwise what it hides would move soft parts by metres.
+        let weights: Vec<f64> = blocks
+            .inverse
+            .iter()
+            .flat_map(|block| std::array::from_fn::<f64, D, _>(|i| block[(i, i)]))
+            .collect();
+        let mut iteration = Iteration { weights: Some(&weights), ..iteration };
+        Ok(pcg(operator, &mut blocks, residual, step, &mut iteration, workspace)?.iterations)
+    }
+
+    /// Gives the factor back, so that its analysis serves the next one.
+    fn drop_into(&mut self, cached: &mut FactorCache) {
+        if let Self::Factor(factor) = std::mem::replace(self, Self::Nothing) {
+            cached.0 = Some(factor);
+        }
+    }
+}
+
 impl<const D: usize> Integrator<D>
 where
     Dim<D>: Space<D>,
@@ -291,7 +394,7 @@ where
             let dragged: Vec<f64> =
                 (0..start.len()).map(|at| if solid.pinned()[at / D] { velocity[at] } else { 0.0 }).collect();
             solid.add_damping(&dragged, &mut force);
-            let mut matrix = solid.assemble(0.0, 0.0, rate, true)?.clone();
+            let mut matrix = solid.assemble(0.0, 0.0, rate, true)?.0.clone();
             // The unit rows of pinned particles belong to the stiffness only.
             clear_pinned::<D>(&mut matrix, solid.pinned());
             let centre: Vec<f64> = (0..start.len()).map(|at| start[at] - offset(at) / rate).collect();
@@ -409,13 +512,31 @@ fn minimise<const D: usize>(
 where
     Dim<D>: Space<D>,
 {
+    let mut inverse = Inverse::Nothing;
+    let report = newton(solid, objective, x, options, &mut inverse, workspace);
+    inverse.drop_into(solid.factor_cache());
+    report
+}
+
+fn newton<const D: usize>(
+    solid: &mut Solid<D>,
+    objective: &mut Objective<D>,
+    x: &mut Vec<f64>,
+    options: &ImplicitOptions,
+    inverse: &mut Inverse,
+    workspace: &mut Workspace,
+) -> Result<NewtonReport, IntegrateError>
+where
+    Dim<D>: Space<D>,
+{
     let mut value = objective.value(solid, x)?;
     let (mut residual, mut scale) = objective.residual(solid, x);
     let weight = solid.masses().iter().map(|mass| mass * solid.gravity.norm()).fold(0.0, f64::max);
     let potential = solid.is_conservative();
     let extent = x.iter().fold(0.0f64, |most, x| most.max(x.abs()));
     let mut report = NewtonReport::default();
-    let mut factor: Option<SparseCholesky> = None;
+    // The stiffness of the iteration before serves again where it has just served well: only the force must be that of the present state.
+    let mut keep = false;
     loop {
         report.residual = largest::<D>(&residual);
         // The inertia that is still to be balanced counts as a force: a body in free fall has no other.
@@ -424,66 +545,59 @@ where
             return Ok(report);
         }
         let pinned = solid.pinned().to_vec();
-        let matrix = solid.assemble(objective.inertia, 1.0, 0.0, true)?;
-        if let Some((damping, _)) = &objective.damping {
-            matrix
-                .values_mut()
-                .iter_mut()
-                .zip(damping.values())
-                .for_each(|(value, damping)| *value += damping);
+        if !keep {
+            let (matrix, _) = solid.assemble(objective.inertia, 1.0, 0.0, true)?;
+            if let Some((damping, _)) = &objective.damping {
+                matrix
+                    .values_mut()
+                    .iter_mut()
+                    .zip(damping.values())
+                    .for_each(|(value, damping)| *value += damping);
+            }
         }
-        let matrix = &*matrix;
+        let (matrix, factor) = solid.assembled()?;
         // A force that would move nothing by more than rounding cannot be reduced further.
         let stiffest = matrix.diagonal().into_iter().fold(0.0, f64::max);
         report.wanted = report.wanted.max(ROUNDING * stiffest * extent);
         if report.residual <= report.wanted {
             return Ok(report);
         }
+        if let Some(barrier) = &mut objective.barrier {
+            barrier.prepare();
+        }
         let contact = objective.barrier.as_deref().filter(|barrier| barrier.active() > 0);
+        let operator = NewtonOperator { matrix, barrier: contact, pinned: &pinned };
         let mut step = vec![0.0; x.len()];
-        let direct = match options.solver {
-            LinearSolver::Cholesky => true,
-            LinearSolver::Auto => x.len() <= DIRECT,
-            LinearSolver::Jacobi | LinearSolver::Multigrid => false,
-        } && contact.is_none();
-        let mut solved = false;
-        if direct {
-            // The pattern stays: the second factorisation needs no analysis.
-            let refreshed = match &mut factor {
-                Some(factor) => factor.refactorise(matrix).is_ok(),
-                None => {
-                    factor = SparseCholesky::new(matrix).ok();
-                    factor.is_some()
-                }
-            };
-            if let Some(factor) = factor.as_ref().filter(|_| refreshed) {
-                factor.solve(&residual, &mut step)?;
-                solved = true;
-                report.linear_iterations += 1;
+        report.linear_iterations += inverse.solve::<D>(
+            &operator,
+            x,
+            &residual,
+            &mut step,
+            Tools { options, cached: factor, workspace },
+        )?;
+        if let Some(barrier) = &objective.barrier {
+            let mut shortened = step.clone();
+            if barrier.shorten_for_obstacles(x, &mut shortened) && vector::dot(&residual, &shortened) > 0.0 {
+                step = shortened;
             }
         }
-        if !solved {
-            let operator = NewtonOperator { matrix, barrier: contact, pinned: &pinned };
-            let stopping = Stopping { max_iterations: 2000, ..Stopping::relative(options.linear_tolerance) };
-            let mut iteration = Iteration::new(stopping);
-            let done = if options.solver == LinearSolver::Multigrid && contact.is_none() {
-                let near_null_space = rigid_motions::<D>(x, &pinned);
-                let options = AmgOptions { block_size: D, near_null_space, ..AmgOptions::default() };
-                let mut amg = Amg::new(matrix, &options)?;
-                pcg(&operator, &mut amg, &residual, &mut step, &mut iteration, workspace)?
-            } else {
-                let extra = contact.map(|barrier| barrier.diagonal_blocks(&pinned));
-                let mut blocks = NodeBlocks::<D>::new(matrix, extra.as_deref());
-                pcg(&operator, &mut blocks, &residual, &mut step, &mut iteration, workspace)?
-            };
-            report.linear_iterations += done.iterations;
+        // What is left to move is less than what the step is asked to resolve.
+        if largest::<D>(&step) <= options.resolution {
+            return Ok(NewtonReport { residual: report.residual.min(report.wanted), ..report });
+        }
+        // Backtracking on the potential; where there is none, on the residual. With contact no particle goes further than a part of the whole at once.
+        if objective.barrier.is_some() {
+            let most = FARTHEST * extent;
+            let far = largest::<D>(&step);
+            if far > most {
+                step.iter_mut().for_each(|step| *step *= most / far);
+            }
         }
         let slope = vector::dot(&residual, &step);
         if !(slope > 0.0) {
             // Not a descent direction: rounding. What is left cannot be improved.
             return Ok(report);
         }
-        // Backtracking on the potential; where there is none, on the residual.
         let mut length = objective.barrier.as_mut().map_or(1.0, |barrier| barrier.largest_step(x, &step));
         let before = vector::norm(&residual);
         let mut accepted = false;
@@ -499,6 +613,7 @@ where
                     vector::norm(&new_residual) < before
                 };
                 if better {
+                    keep = length == 1.0 && vector::norm(&new_residual) < KEEP * before;
                     *x = trial;
                     value = next;
                     residual = new_residual;

@@ -254,6 +254,31 @@ impl Law {
         out
     }
 
+    /// Can the law be stiffer in some state than [`Self::wave_modulus`] says? Then the explicit time step must look at the state.
+    pub fn hardens(&self) -> bool {
+        !matches!(self.extension.kind, ExtensionKind::None | ExtensionKind::Constant { .. })
+            || matches!(
+                self.model,
+                Model::StVenantKirchhoff
+                    | Model::FixedCorotated
+                    | Model::CompressibleFlow
+                    | Model::MooneyRivlin { .. }
+            )
+    }
+
+    /// Bound of the stiffest mode of the law in the state `s` (Pa): row sums of the Hessian, and the pair stiffnesses.
+    pub fn tangent_modulus<const C: usize>(&self, lame: &Lame, s: &Vector<C>) -> f64 {
+        let tangent = self.differential(lame, s);
+        let mut largest: f64 = 0.0;
+        for i in 0..C {
+            largest = largest.max((0..C).map(|j| tangent.hessian[(i, j)].abs()).sum());
+            for j in 0..i {
+                largest = largest.max(tangent.symmetric[(i, j)]).max(tangent.antisymmetric[(i, j)]);
+            }
+        }
+        largest
+    }
+
     /// Modulus of the stiffest wave that the law carries (Pa), for the explicit time step: the extension's slope included.
     pub fn wave_modulus<const C: usize>(&self, lame: &Lame) -> f64 {
         let inside = self.model.wave_modulus(lame);

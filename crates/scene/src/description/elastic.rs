@@ -312,7 +312,7 @@ pub struct ElasticBody {
 pub struct ElasticStep {
     /// Time integration. Explicit schemes divide the step as their stability needs; implicit ones take it whole.
     pub integrator: ElasticIntegrator,
-    /// Coefficient of friction against rigid bodies.
+    /// Coefficient of friction against rigid bodies that have none of their own.
     #[schemars(range(min = 0))]
     pub friction: f64,
     /// Contact of bodies of elements with themselves and each other. Default: none.
