@@ -203,6 +203,17 @@ impl Default for ParticleOptions {
     }
 }
 
+impl ParticleOptions {
+    /// Particles wanted in a cell near the surface.
+    pub fn wanted<const D: usize>(&self) -> usize {
+        match self.per_cell {
+            0 if D == 2 => 16,
+            0 => 64,
+            other => other,
+        }
+    }
+}
+
 /// Numerical choices.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]

@@ -31,6 +31,11 @@ pub(crate) fn of_body(index: usize) -> Rgb {
     BODIES[index % BODIES.len()]
 }
 
+/// Colour of a liquid: water is blue, others are not.
+pub(crate) fn of_liquid(name: &str, number: usize) -> Rgb {
+    if name.contains("water") { WATER } else { of_body(number + 1) }
+}
+
 /// From dark blue over green to yellow, as bright as large; `x` from 0 to 1.
 pub(crate) fn ramp(x: f64) -> Rgb {
     const STOPS: [Rgb; 6] = [

@@ -4,7 +4,7 @@ use crate::colour::{self, Colouring, Rgb};
 use crate::vector::{V3, add, cross, dot, length, sub, unit_or};
 use crate::volume::Volume;
 use splashdown_scene::export::Drawing;
-use splashdown_scene::frame::{Frame, Geometry};
+use splashdown_scene::frame::{Association, Frame, Geometry};
 
 /// The box that something occupies (m).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -106,6 +106,17 @@ const ROUND: f64 = 0.77;
 /// Bodies this many times larger than the middle one are surroundings, not what is looked at.
 const SURROUNDINGS: f64 = 12.0;
 
+/// How the points of a part are drawn.
+#[derive(Clone, Copy)]
+enum Dots<'a> {
+    /// Not at all: the lines between them say it all.
+    None,
+    /// All the same.
+    Even,
+    /// Each with its own radius (m).
+    Radii(&'a [f64]),
+}
+
 impl Model {
     pub fn new(frame: &Frame, colouring: &Colouring) -> Self {
         let drawing = Drawing::of(frame);
@@ -128,19 +139,44 @@ impl Model {
                 Geometry::Bodies(bodies) => bodies.tessellate(frame.dimension).1,
                 _ => vec![number as u32; object.surface.positions.len()],
             };
-            let is_liquid =
-                ["water", "liquid", "fluid", "surface"].iter().any(|word| part.name.contains(word));
+            let liquid = ["surface of ", "drops of "].iter().find_map(|of| part.name.strip_prefix(of));
+            let liquid_colour = match liquid {
+                Some(name) => {
+                    let surfaces =
+                        frame.parts.iter().filter_map(|part| part.name.strip_prefix("surface of "));
+                    Some(colour::of_liquid(name, surfaces.take_while(|other| *other != name).count()))
+                }
+                None => ["water", "liquid", "surface"]
+                    .iter()
+                    .any(|word| part.name.contains(word))
+                    .then_some(colour::WATER),
+            };
+            let radii: Option<Vec<f64>> = part
+                .attributes
+                .iter()
+                .find(|a| {
+                    a.name == "radius"
+                        && a.association == Association::Point
+                        && a.data.len() == object.surface.positions.len()
+                })
+                .map(|a| (0..a.data.len()).map(|i| a.data.get(i)).collect());
             let colours: Vec<Rgb> = (0..object.surface.positions.len())
                 .map(|point| match (&object.velocity, colouring) {
                     (Some(velocity), Colouring::Speed(_)) => {
                         colour::ramp(length(velocity[point]) / fastest.max(1e-300))
                     }
                     (None, Colouring::Speed(_)) => [0.5; 3],
-                    _ if is_liquid => colour::WATER,
-                    _ => colour::of_body(owner.get(point).map_or(number, |&body| body as usize)),
+                    _ => liquid_colour.unwrap_or_else(|| {
+                        colour::of_body(owner.get(point).map_or(number, |&body| body as usize))
+                    }),
                 })
                 .collect();
-            model.add_surface(object, &colours, frame.dimension);
+            let dots = match &radii {
+                Some(radii) => Dots::Radii(radii),
+                None if liquid.is_some() => Dots::None,
+                None => Dots::Even,
+            };
+            model.add_surface(object, &colours, frame.dimension, dots);
             model.frame_on(&object.surface.positions, &owner);
         }
         model
@@ -152,7 +188,13 @@ impl Model {
         bounds
     }
 
-    fn add_surface(&mut self, object: &splashdown_scene::export::Object, colours: &[Rgb], dimension: usize) {
+    fn add_surface(
+        &mut self,
+        object: &splashdown_scene::export::Object,
+        colours: &[Rgb],
+        dimension: usize,
+        dots: Dots,
+    ) {
         let points = &object.surface.positions;
         let finite = |i: u32| points[i as usize].iter().all(|x| x.is_finite() && x.abs() < 1e30);
         let face = |corners: &[u32; 3]| {
@@ -187,13 +229,14 @@ impl Model {
             });
         }
         let has_lines = !object.surface.lines.is_empty();
-        if object.loose_points || has_lines {
-            let radius = if has_lines {
-                Thickness::Picture(0.005)
-            } else {
-                Thickness::World(dot_radius(points, dimension))
-            };
+        if (object.loose_points || has_lines) && !matches!(dots, Dots::None) {
+            let even = if has_lines { 0.0 } else { dot_radius(points, dimension) };
             for (i, &point) in points.iter().enumerate().filter(|(i, _)| finite(*i as u32)) {
+                let radius = match dots {
+                    Dots::Radii(radii) => Thickness::World(radii[i]),
+                    _ if has_lines => Thickness::Picture(0.005),
+                    _ => Thickness::World(even),
+                };
                 self.strokes.push(Stroke { ends: [point; 2], colours: [colours[i]; 2], radius });
             }
         }

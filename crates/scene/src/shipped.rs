@@ -16,7 +16,7 @@ pub struct ShippedScene {
 }
 
 /// Name and text of every file in `scenes/`; a test compares this list with the folder.
-const FILES: [(&str, &str); 35] = [
+const FILES: [(&str, &str); 47] = [
     ("quickstart", include_str!("../../../scenes/quickstart.toml")),
     ("quickstart-2d", include_str!("../../../scenes/quickstart-2d.toml")),
     ("tumbling-box", include_str!("../../../scenes/tumbling-box.toml")),
@@ -52,6 +52,18 @@ const FILES: [(&str, &str); 35] = [
     ("four-bar", include_str!("../../../scenes/four-bar.toml")),
     ("chain-bridge", include_str!("../../../scenes/chain-bridge.toml")),
     ("windmill", include_str!("../../../scenes/windmill.toml")),
+    ("smoke-sphere", include_str!("../../../scenes/smoke-sphere.toml")),
+    ("smoke-ring", include_str!("../../../scenes/smoke-ring.toml")),
+    ("dam-break-2d", include_str!("../../../scenes/dam-break-2d.toml")),
+    ("dam-break", include_str!("../../../scenes/dam-break.toml")),
+    ("drop-in-pool", include_str!("../../../scenes/drop-in-pool.toml")),
+    ("pouring", include_str!("../../../scenes/pouring.toml")),
+    ("cavity", include_str!("../../../scenes/cavity.toml")),
+    ("channel-step", include_str!("../../../scenes/channel-step.toml")),
+    ("karman-street", include_str!("../../../scenes/karman-street.toml")),
+    ("three-liquids", include_str!("../../../scenes/three-liquids.toml")),
+    ("honey", include_str!("../../../scenes/honey.toml")),
+    ("water-fountain", include_str!("../../../scenes/water-fountain.toml")),
 ];
 
 /// All shipped scenes.

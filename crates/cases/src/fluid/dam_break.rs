@@ -19,8 +19,7 @@ pub(super) const CASE: Case = Case {
     run,
 };
 
-const SOURCE: &str =
-    "J. C. Martin, W. J. Moyce, Phil. Trans. R. Soc. Lond. A 244, 1952, n^2 = 2, a = 2.25 in";
+const SOURCE: &str = "J. C. Martin, W. J. Moyce, Phil. Trans. R. Soc. Lond. A 244, 1952, tables 2 and 6 (n^2 = 2, a = 2.25 in)";
 
 /// `(T, Z)` of the front.
 const FRONT: [[f64; 2]; 13] = [

@@ -1,4 +1,4 @@
-//! The pressure gradient is minus the transposed divergence, for every kind of side, solids, cut cells and free surfaces.
+//! The pressure gradient is minus the transposed divergence, for every kind of side, solids, cut cells, thin shells and free surfaces.
 //!
 //! With random velocities `u` of the unknown faces and random impulses `p` of the fluid cells, `<G p, u> = <p, G^T u>` to rounding, where `G p` is
 //! what the projection does to the velocity times the face masses, and `G^T u` minus the volume-weighted divergence.
@@ -55,8 +55,16 @@ where
     let ball = Shape::ball(0.23).and_then(|ball| ball.translated(Vector::repeat(0.43))).map_err(failed)?;
     let obstacle = Obstacle::fixed("ball", ball);
     let placement = obstacle.placement(0.0);
-    let walls = Walls::new(&domain, &[obstacle], &[placement], boundary);
-    let phi = Field::from_fn(domain.grid(), Location::Cell, |x| x[1] - 0.7 - 0.1 * (5.0 * x[0]).sin());
+    let mut walls = Walls::new(&domain, &[obstacle], &[placement], boundary);
+    // A shell across a part of the box: faces closed between cells of fluid.
+    for k in 1..4 {
+        let mut face = [k; D];
+        face[0] = n as isize - 3;
+        walls.close_by_shell(0, face, 0.0);
+    }
+    let mut phi = Field::from_fn(domain.grid(), Location::Cell, |x| x[1] - 0.7 - 0.1 * (5.0 * x[0]).sin());
+    // A surface that continues across periodic sides: both ends of the axis are the same faces.
+    domain.fill_level_set_ghosts(&mut phi);
     let phi = surface.then_some(&phi);
     let cells = classify(&domain, &walls, phi);
     let problem = PressureProblem {

@@ -112,7 +112,7 @@ fn upwind_differences_have_their_orders() {
         let mut work = [phi.clone(), phi.clone()];
         let steps = 2 * n;
         for _ in 0..steps {
-            advect_level_set(&domain, &by, &mut phi, &mut work, 0.5 / steps as f64, scheme);
+            advect_level_set(&domain, &by, &mut phi, &mut work, 0.5 / steps as f64, scheme, f64::INFINITY);
         }
         let lattice = *phi.lattice();
         phi.reduce(0.0, |i, v| (v - wave(&lattice.position(i), 0.5)).abs(), |a, b| a + b) / (n * n) as f64

@@ -82,6 +82,7 @@ fn rate<const D: usize>(
 
 /// Carries `phi` (cells, three ghost layers filled) by `velocity` for `dt` seconds with TVD-RK3; `work` is memory for one more field. Needs
 /// `dt sum |u| / h <= 1`; a longer step is divided. Ghosts of the result are filled.
+/// Of a signed distance only what can come `within` (m) of the surface during the step is carried; infinite carries all.
 pub fn advect_level_set<const D: usize>(
     domain: &Domain<D>,
     velocity: &FaceFields<D>,
@@ -89,6 +90,7 @@ pub fn advect_level_set<const D: usize>(
     work: &mut [Field<D>; 2],
     dt: f64,
     scheme: UpwindScheme,
+    within: f64,
 ) {
     let inverse = domain.grid().spacing().map(|h| 1.0 / h);
     let at_cell = |cell: Index<D>| {
@@ -101,11 +103,16 @@ pub fn advect_level_set<const D: usize>(
     };
     let fastest = phi.reduce(0.0, |cell, _| at_cell(cell).abs().dot(&inverse), f64::max);
     let parts = (dt * fastest / 0.9).ceil().clamp(1.0, 1e3);
+    let reach = within + dt * fastest * domain.grid().spacing().max();
     let dt = dt / parts;
     let [stage, next] = work;
     for _ in 0..parts as usize {
         let step = |from: &Field<D>, cell: Index<D>| {
-            from.at(cell) + dt * rate(scheme, from, cell, &at_cell(cell), &inverse)
+            let value = from.at(cell);
+            if value.abs() > reach {
+                return value;
+            }
+            value + dt * rate(scheme, from, cell, &at_cell(cell), &inverse)
         };
         stage.update(|cell, _| step(phi, cell));
         domain.fill_level_set_ghosts(stage);

@@ -136,6 +136,10 @@ where
             CellKind::Fluid => -problem.divergence(velocity, cell),
             _ => 0.0,
         });
+        if let Some(regions) = &cached.regions {
+            // Nothing but rounding, or the flux of a region without any closed face.
+            regions.remove_floating_means(&mut self.rhs);
+        }
         fill_dense(counts, &mut self.impulse, |cell| match problem.cells.at(cell) {
             CellKind::Fluid => dt * pressure.at(cell),
             _ => 0.0,
@@ -173,7 +177,10 @@ where
                 }
                 // What rounding leaves is as good as it gets.
                 let rounding = 1e-11 * norm * dt / grid.cell_volume();
-                if attempt == 4 || iterations == 0 || report.iterations >= tolerance.max_iterations {
+                if attempt == 4
+                    || (iterations == 0 && residual > goal)
+                    || report.iterations >= tolerance.max_iterations
+                {
                     if worst <= tolerance.divergence.max(rounding) {
                         break;
                     }
@@ -367,8 +374,11 @@ where
     Ok((system, seams))
 }
 
-/// Spreads the net flux out of each region without known pressure evenly over its closed faces (spec/fluid-base.md 3.8). Returns the largest net
-/// flux (m^3/s) and the largest change of a velocity (m/s).
+/// Makes the flux out of every region without known pressure vanish by changing the velocity of its closed faces, evenly as far as neighbouring regions let it
+/// (spec/fluid-base.md 3.8). Returns the largest net flux found (m^3/s) and the largest change of a velocity (m/s).
+///
+/// Each region has one number `c` (m/s): a closed face moves inwards by the `c` of the region below it minus that of the region above (zero for whatever is no such
+/// region). Two regions on the two sides of a shell share its faces, so the numbers solve a small Laplace problem on the graph of regions.
 fn close_regions<const D: usize>(
     problem: &PressureProblem<D>,
     regions: &Regions,
@@ -379,51 +389,108 @@ where
 {
     let grid = problem.domain.grid();
     let counts = grid.cells();
-    let count = regions.grounded.len();
-    let mut net = vec![0.0; count];
-    let mut area = vec![0.0; count];
-    let label_of = |place: usize| {
-        let label = regions.labels[place];
+    // The floating region that a cell is part of.
+    let region_of = |cell: Index<D>| {
+        if problem.cells.at(cell) != CellKind::Fluid {
+            return None;
+        }
+        let label = regions.labels[dense(counts, cell)];
         (label != Regions::NONE && !regions.grounded[label as usize]).then_some(label as usize)
     };
-    // A face counts when the region is on one side only: what moves within the region changes nothing.
-    let borders = |cell: Index<D>, axis: usize, upper: isize| {
-        let (mut face, mut beyond) = (cell, cell);
-        face[axis] += upper;
-        beyond[axis] += 2 * upper - 1;
-        let own = regions.labels[dense(counts, cell)];
-        let fluid = problem.cells.at(beyond) == CellKind::Fluid;
-        let same = fluid && regions.labels[dense(counts, beyond)] == own;
-        (problem.walls.is_closed(axis, face) && !same).then_some(face)
+    let mut net = vec![0.0; regions.grounded.len()];
+    let mut gross = 0.0;
+    for place in 0..regions.labels.len() {
+        let cell = sparse(counts, place);
+        if let Some(region) = region_of(cell) {
+            let divergence = problem.divergence(velocity, cell);
+            net[region] += divergence;
+            gross += divergence.abs();
+        }
+    }
+    let found = net.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+    // Rounding is no flux.
+    if !(found > 1e-14 * gross) {
+        return (found, 0.0);
+    }
+    // Closed faces between different regions, each once; both images of a face on a periodic side are written in the end.
+    let periodic = problem.domain.periodic();
+    let mut faces: Vec<(usize, Index<D>, [Option<usize>; 2])> = Vec::new();
+    for axis in 0..D {
+        let last = counts[axis] as isize;
+        for face in velocity.component(axis).lattice().indices() {
+            if periodic[axis] && face[axis] == last || !problem.walls.is_closed(axis, face) {
+                continue;
+            }
+            let mut below = face;
+            below[axis] -= 1;
+            let sides = [region_of(below), region_of(face)];
+            if sides[0] != sides[1] {
+                faces.push((axis, face, sides));
+            }
+        }
+    }
+    let numbers = balance(&net, &faces, |axis| grid.face_area(axis));
+    let value = |side: Option<usize>| side.map_or(0.0, |region| numbers[region]);
+    let mut change: f64 = 0.0;
+    for (axis, face, sides) in faces {
+        let by = value(sides[0]) - value(sides[1]);
+        change = change.max(by.abs());
+        let mut targets = vec![face];
+        if periodic[axis] && face[axis] == 0 {
+            let mut image = face;
+            image[axis] = counts[axis] as isize;
+            targets.push(image);
+        }
+        for target in targets {
+            let u = velocity.component(axis).at(target);
+            velocity.component_mut(axis).set(target, u - by);
+        }
+    }
+    (found, change)
+}
+
+/// Solves `sum over faces of A (c_own - c_other) = net` for every region by conjugate gradients; there are as many unknowns as regions.
+fn balance<const D: usize>(
+    net: &[f64],
+    faces: &[(usize, Index<D>, [Option<usize>; 2])],
+    area: impl Fn(usize) -> f64,
+) -> Vec<f64> {
+    let apply = |c: &[f64]| {
+        let mut out = vec![0.0; c.len()];
+        for (axis, _, sides) in faces {
+            let value = |side: Option<usize>| side.map_or(0.0, |region| c[region]);
+            let flux = area(*axis) * (value(sides[0]) - value(sides[1]));
+            if let Some(region) = sides[0] {
+                out[region] += flux;
+            }
+            if let Some(region) = sides[1] {
+                out[region] -= flux;
+            }
+        }
+        out
     };
-    let closed_cells: Vec<(usize, Index<D>)> = (0..regions.labels.len())
-        .filter_map(|place| label_of(place).map(|label| (label, sparse(counts, place))))
-        .collect();
-    for &(label, cell) in &closed_cells {
-        net[label] += problem.divergence(velocity, cell);
-        for axis in 0..D {
-            for upper in [0, 1] {
-                if borders(cell, axis, upper).is_some() {
-                    area[label] += grid.face_area(axis);
-                }
-            }
+    let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+    let (mut c, mut r) = (vec![0.0; net.len()], net.to_vec());
+    let mut p = r.clone();
+    let mut square = dot(&r, &r);
+    let goal = 1e-30 * square;
+    for _ in 0..2 * net.len() + 10 {
+        let q = apply(&p);
+        let curvature = dot(&p, &q);
+        if !(square > goal && curvature > 0.0) {
+            break;
         }
-    }
-    let change: Vec<f64> =
-        net.iter().zip(&area).map(|(net, area)| if *area > 0.0 { net / area } else { 0.0 }).collect();
-    if change.iter().any(|c| c.abs() > 0.0) {
-        for &(label, cell) in &closed_cells {
-            for axis in 0..D {
-                for upper in [0, 1] {
-                    if let Some(face) = borders(cell, axis, upper) {
-                        let outward = if upper == 1 { 1.0 } else { -1.0 };
-                        let u = velocity.component(axis).at(face);
-                        velocity.component_mut(axis).set(face, u - outward * change[label]);
-                    }
-                }
-            }
+        let step = square / curvature;
+        for i in 0..c.len() {
+            c[i] += step * p[i];
+            r[i] -= step * q[i];
         }
+        let next = dot(&r, &r);
+        let beta = next / square;
+        for i in 0..p.len() {
+            p[i] = r[i] + beta * p[i];
+        }
+        square = next;
     }
-    let largest = |values: &[f64]| values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
-    (largest(&net), largest(&change))
+    c
 }

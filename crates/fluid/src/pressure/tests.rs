@@ -306,3 +306,56 @@ fn closed_rows_have_the_constants_as_null_space() {
     assert!(push.iter().all(|v| v.abs() < 1e-15));
     assert_eq!(NullSpace::constants(rows.cells().len()).dimension(), 1);
 }
+
+/// A closed shell in a closed box whose one side moves outwards: both regions have a net flux, and share the faces that take it up.
+#[test]
+fn regions_on_both_sides_of_a_shell_become_compatible_together() {
+    let grid = Grid::<2>::new(Vector::zeros(), Vector::repeat(0.1), [24, 24]).unwrap();
+    let domain = Domain::new(grid, [[Side::slip(); 2]; 2]).unwrap();
+    let mut walls = Walls::new(&domain, &[], &[], SolidBoundary::Voxels);
+    for k in 8..14 {
+        walls.close_by_shell(0, [8, k], 0.0);
+        walls.close_by_shell(0, [14, k], 0.3);
+        walls.close_by_shell(1, [k, 8], 0.0);
+        walls.close_by_shell(1, [k, 14], 0.0);
+    }
+    let cells = classify(&domain, &walls, None);
+    let problem = PressureProblem {
+        domain: &domain,
+        walls: &walls,
+        cells: &cells,
+        density: FaceDensity::Uniform(1.0),
+        phi: None,
+        stair_steps: false,
+        known: None,
+    };
+    let mut velocity = random_velocity(&domain, &mut Pcg64::seed_from_u64(9));
+    let mut pressure = Field::new(&grid, Location::Cell, 0.0);
+    let tolerance = PressureTolerance { divergence: 1e-11, ..Default::default() };
+    let report =
+        Projection::default().project(&problem, &mut velocity, &mut pressure, 0.1, &tolerance).unwrap();
+    assert_eq!(report.closed_regions, 2);
+    assert!((report.net_flux - 0.3 * 0.6).abs() < 1e-12, "{report:?}");
+    assert!(problem.largest_divergence(&velocity) * 0.1 <= 1e-11, "{report:?}");
+    assert!(report.iterations < 60, "{report:?}");
+}
+
+/// More than rounding allows may be asked for, also where the constants are a null vector: the result is then as good as rounding allows.
+#[test]
+fn unreachable_tolerances_do_no_harm() {
+    for ratio in [1.0, 1000.0] {
+        let n = 48;
+        let weight = |y: f64| if y < 0.4 * n as f64 { 1.0 / ratio } else { 1.0 };
+        let along_x = (0..n * n).map(|c| if c % n + 1 < n { weight((c / n) as f64) } else { 0.0 });
+        let along_y = (0..n * n).map(|c| if c / n + 1 < n { weight((c / n) as f64 + 0.5) } else { 0.0 });
+        let faces = Coupling::Faces([along_x.collect(), along_y.collect()]);
+        let problem = PoissonProblem::<2>::new([n, n], vec![true; n * n], faces, vec![0.0; n * n]).unwrap();
+        let mut b = vec![0.0; n * n];
+        b[..n].fill(-1.0);
+        b[n * (n - 1)..].fill(1.0);
+        let mut solver = PoissonSolver::new(&problem, &MultigridOptions::default());
+        let options = PoissonOptions { relative_tolerance: 1e-17, max_iterations: 300 };
+        let report = solver.solve(&b, &mut vec![0.0; n * n], &options);
+        assert!(report.relative_residual < 1e-11, "{report:?}");
+    }
+}

@@ -104,6 +104,10 @@ where
         let shells = ShellStep::new(&model.shells, state.time, 0.0)?;
         let sights = Sights::new(model, state, shells.as_ref(), 0.0)?;
         self.place_solids(model, state.time, None, sights.as_ref());
+        if let (Some(smoke), Some(carried)) = (&model.smoke, &mut state.smoke) {
+            model.domain.fill_scalar_ghosts(&mut carried.density, 0.0);
+            model.domain.fill_scalar_ghosts(&mut carried.temperature, smoke.ambient_temperature);
+        }
         self.initialise_surfaces(model, state, sights.as_ref())?;
         self.classify(model, state);
         let mut projection = std::mem::take(&mut self.projection);

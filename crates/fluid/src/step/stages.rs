@@ -193,6 +193,7 @@ where
                         walls,
                         &self.flow,
                         &liquid.phi,
+                        particles,
                         &model.gravity,
                         dt,
                     );
@@ -207,7 +208,11 @@ where
             // What flows out through an open side is gone for good.
             if options.volume_correction && !model.domain.has_outlet() {
                 let target = liquid.volume - liquid.markers.removed.drop_volume();
-                surface::correct_volume(&model.domain, walls, &mut liquid.phi, target);
+                let shift = surface::correct_volume(&model.domain, walls, &mut liquid.phi, target);
+                // Else those of the air would carve back what the liquid regained. Near shells nothing is moved across.
+                if shift != 0.0 && sights.is_none() {
+                    liquid.markers.shift(&liquid.phi, shift);
+                }
             }
         }
         // Distances and corrections were each liquid's own.
@@ -349,6 +354,7 @@ where
                     model.domain.fill_level_set_ghosts(phi);
                     let after = surface::volume_of(phi, walls, 0.0);
                     state.liquids[liquid].volume += after - before;
+                    state.liquids[liquid].markers.clear(false, |x| source.region.contains(x));
                     for (number, other) in state.liquids.iter_mut().enumerate() {
                         if number != liquid {
                             displace(model, walls, other, source);
@@ -583,6 +589,7 @@ fn displace<const D: usize>(
     liquid.phi.update(|cell, old| old.max(-source.region.signed_distance(&lattice.position(cell))));
     model.domain.fill_level_set_ghosts(&mut liquid.phi);
     liquid.volume += surface::volume_of(&liquid.phi, walls, 0.0) - before;
+    liquid.markers.clear(true, |x| source.region.contains(x));
 }
 
 /// Is the point in a cell of an obstacle?

@@ -24,7 +24,11 @@ pub fn carry<const D: usize>(
     transport: LevelSetTransport,
 ) {
     match transport {
-        LevelSetTransport::Upwind(scheme) => advect_level_set(domain, velocity, phi, work, dt, scheme),
+        LevelSetTransport::Upwind(scheme) => {
+            // Distances are measured anew from what is close to the surface; the stencils reach three cells.
+            let within = 4.0 * domain.grid().spacing().max();
+            advect_level_set(domain, velocity, phi, work, dt, scheme, within);
+        }
         LevelSetTransport::Paths(advection) => {
             advection.level_set(domain, velocity, phi, work, dt);
         }
@@ -112,7 +116,7 @@ fn volume_where<const D: usize>(
     slabs.into_iter().sum::<f64>() * phi.grid().cell_volume()
 }
 
-/// Moves the surface along its normal so that the volume comes closer to `target`; at most a tenth of a cell. Returns the shift (m).
+/// Moves the surface along its normal so that the volume becomes `target`, by at most a quarter of a cell. Returns the shift (m).
 pub(crate) fn correct_volume<const D: usize>(
     domain: &Domain<D>,
     walls: &Walls<D>,
@@ -123,17 +127,22 @@ where
     Dim<D>: Space<D>,
 {
     let h = domain.grid().min_spacing();
-    let now = volume_of(phi, walls, 0.0);
-    if now <= 0.0 || target <= 0.0 {
-        return 0.0;
+    let most = 0.25 * h;
+    let mut shift: f64 = 0.0;
+    // Newton's method with the area of the surface, dV / d(shift), as slope; the second step makes up for its curvature.
+    for _ in 0..2 {
+        let now = volume_of(phi, walls, shift);
+        if now <= 0.0 || target <= 0.0 || (now - target).abs() <= 1e-9 * target {
+            break;
+        }
+        let probe = 0.1 * h;
+        let area =
+            (volume_of(phi, walls, shift + probe) - volume_of(phi, walls, shift - probe)) / (2.0 * probe);
+        if area <= 0.0 {
+            break;
+        }
+        shift = (shift + (target - now) / area).clamp(-most, most);
     }
-    // dV / d(shift) is the area of the surface.
-    let probe = 0.25 * h;
-    let area = (volume_of(phi, walls, probe) - volume_of(phi, walls, -probe)) / (2.0 * probe);
-    if area <= 0.0 {
-        return 0.0;
-    }
-    let shift = ((target - now) / area).clamp(-0.1 * h, 0.1 * h);
     phi.values_mut().iter_mut().for_each(|value| *value -= shift);
     shift
 }

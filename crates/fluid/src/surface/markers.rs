@@ -201,11 +201,7 @@ where
         let grid = *domain.grid();
         let h = grid.spacing().max();
         let band = options.band * h;
-        let wanted = match options.per_cell {
-            0 if D == 2 => 16,
-            0 => 64,
-            other => other,
-        };
+        let wanted = options.wanted::<D>();
         for (number, (set, sign)) in self.sets().into_iter().enumerate() {
             let counts = grid.cells();
             let cell_number = |x: &Vector<D>| crate::pressure::dense(counts, clamped(&grid, x));
@@ -263,6 +259,32 @@ where
         }
     }
 
+    /// Moves all markers by `shift` (m) along the outward normal of the surface, as the surface itself was.
+    pub fn shift(&mut self, phi: &Field<D>, shift: f64) {
+        let bounds = phi.grid().bounds();
+        for (set, _) in self.sets() {
+            set.position.par_iter_mut().with_min_len(1024).for_each(|x| {
+                let (_, gradient) = phi.sample_with_gradient(x, Interpolation::Linear, Reach::Ghost);
+                if let Some(normal) = gradient.try_normalize(1e-12) {
+                    let to = *x + normal * shift;
+                    *x = Vector::from_fn(|a, _| to[a].clamp(bounds.min[a], bounds.max[a]));
+                }
+            });
+        }
+    }
+
+    /// Takes out the particles of one side (`inside` the liquid or outside of it) that lie where `region` holds: a source or sink has just put them on the wrong
+    /// side, and they would carve their old side out of the new one.
+    pub fn clear(&mut self, inside: bool, region: impl Fn(&Vector<D>) -> bool + Sync) {
+        let set = if inside { &mut self.inside } else { &mut self.outside };
+        let stays: Vec<bool> = set.position.par_iter().with_min_len(1024).map(|x| !region(x)).collect();
+        if stays.contains(&false) {
+            set.retain(&stays);
+        }
+        let flying = if inside { &mut self.removed.drops } else { &mut self.removed.bubbles };
+        flying.retain(|particle| !region(&particle.position));
+    }
+
     /// Lets particles that are far on the wrong side go their own way, and takes back those that came home.
     #[allow(clippy::too_many_arguments)]
     pub fn exchange_removed(
@@ -271,10 +293,15 @@ where
         walls: &Walls<D>,
         velocity: &FaceFields<D>,
         phi: &Field<D>,
+        options: &ParticleOptions,
         gravity: &Vector<D>,
         dt: f64,
     ) {
         let h = phi.grid().min_spacing();
+        // A drop holds the part of a cell that its particle stood for, not the sphere up to the surface, which it shared with many.
+        let share =
+            phi.grid().cell_volume() / (options.wanted::<D>() as f64 * <Dim<D> as Space<D>>::BALL_VOLUME);
+        let largest = if D == 2 { share.sqrt() } else { share.cbrt() };
         let [wet, dry] = self.removed.advance(domain, walls, velocity, phi, gravity, dt);
         let sampler = Sampler::new(phi);
         let far = RADII[1] * h;
@@ -289,7 +316,7 @@ where
             for p in (0..set.len()).filter(|&p| !stays[p]) {
                 let position = set.position[p];
                 let velocity = velocity.sample(&position, Interpolation::Linear, Reach::Ghost);
-                gone.push(Flying { position, velocity, radius: f64::from(set.radius[p]) });
+                gone.push(Flying { position, velocity, radius: f64::from(set.radius[p]).min(largest) });
             }
             set.retain(&stays);
         }
