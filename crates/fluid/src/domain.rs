@@ -277,6 +277,41 @@ impl<const D: usize> Domain<D> {
             _ => Boundary::Extrapolate,
         });
     }
+
+    /// Makes a level set end at an open side where `velocity` comes in: what is out there is air, not more of the liquid that touches the side.
+    pub(crate) fn end_at_outlets(&self, phi: &mut Field<D>, velocity: &FaceFields<D>) {
+        if !self.has_outlet() {
+            return;
+        }
+        let lattice = *phi.lattice();
+        for axis in 0..D {
+            let (count, h) = (self.grid.cells()[axis] as isize, self.grid.spacing()[axis]);
+            for side in 0..2 {
+                let edge = if side == 0 { 0 } else { count - 1 };
+                let (mut low, mut high) = ([0; D], self.grid.cells().map(|n| n as isize));
+                (low[axis], high[axis]) = (edge, edge + 1);
+                let outward = if side == 0 { -1 } else { 1 };
+                for cell in crate::walls::indices(low, high) {
+                    let mut face = cell;
+                    face[axis] += side as isize;
+                    let inward = velocity.component(axis).at(face) * (outward as f64) < 0.0;
+                    if inward && matches!(self.condition(axis, side, cell), Side::Outlet { .. }) {
+                        for layer in 1..=lattice.ghost() as isize {
+                            let mut ghost = cell;
+                            ghost[axis] += outward * layer;
+                            phi.set(ghost, phi.at(ghost).max((layer as f64 - 0.5) * h));
+                        }
+                        // The surface is then at the side itself, as far as the liquid is concerned that touches it.
+                        for depth in 0..count.min(6) {
+                            let mut inside = cell;
+                            inside[axis] -= outward * depth;
+                            phi.set(inside, phi.at(inside).max(-(depth as f64 + 0.5) * h));
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 #[cfg(test)]

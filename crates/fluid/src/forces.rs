@@ -1,6 +1,6 @@
 //! Forces on the fluid: gravity, buoyancy of smoke, vorticity confinement (spec/fluid-base.md 3.6).
 
-use splashdown_geometry::grid::{FaceFields, Field, Index};
+use splashdown_geometry::grid::{FaceFields, Field, Index, Location};
 use splashdown_math::{Coordinates, Dim, Matrix, Space, Vector};
 
 /// Adds the same acceleration (m/s^2) to all faces for `dt` seconds.
@@ -65,48 +65,50 @@ where
 }
 
 /// Vorticity confinement (R. Fedkiw, J. Stam, H. W. Jensen, "Visual simulation of smoke", 2001): `strength h (N x w)` with `N` towards more vorticity.
-/// Ghosts of `velocity` must have been filled. `magnitude` and `force` are working memory at cells.
+/// Ghosts of `velocity` must have been filled. `magnitude` is working memory at cells.
 pub fn add_vorticity_confinement<const D: usize>(
     velocity: &mut FaceFields<D>,
     strength: f64,
     dt: f64,
     magnitude: &mut Field<D>,
-    force: &mut Field<D>,
 ) where
     Dim<D>: Space<D>,
 {
-    let h = velocity.grid().spacing();
-    let step = velocity.grid().min_spacing();
+    let (grid, h) = (*velocity.grid(), velocity.grid().spacing());
+    let step = grid.min_spacing();
     magnitude.update(|cell, _| vorticity(velocity, cell).norm());
     magnitude.extrapolate_ghosts();
-    let old = velocity.clone();
-    for axis in 0..D {
-        force.update(|cell, _| {
-            let spin = vorticity(&old, cell);
-            let slope: Vector<D> = Vector::from_fn(|a, _| {
-                let (mut low, mut high) = (cell, cell);
-                low[a] -= 1;
-                high[a] += 1;
-                (magnitude.at(high) - magnitude.at(low)) / (2.0 * h[a])
-            });
-            // Where the vorticity is uniform up to rounding there is no direction to confine to.
-            let scale = slope.norm();
-            if scale <= 1e-10 * (magnitude.at(cell) / step) {
-                return 0.0;
-            }
-            -strength * step * Dim::<D>::spin_cross(&spin, &(slope / scale))[axis]
+    let mut force: Field<D, Vector<D>> = Field::with_ghost(&grid, Location::Cell, 0, Vector::zeros());
+    force.update(|cell, _| {
+        let slope: Vector<D> = Vector::from_fn(|a, _| {
+            let (mut low, mut high) = (cell, cell);
+            low[a] -= 1;
+            high[a] += 1;
+            (magnitude.at(high) - magnitude.at(low)) / (2.0 * h[a])
         });
-        force.extrapolate_ghosts();
-        let mut direction = Vector::zeros();
-        direction[axis] = 1.0;
-        add_cell_acceleration(velocity, force, &direction, dt);
+        // Where the vorticity is uniform up to rounding there is no direction to confine to.
+        let scale = slope.norm();
+        if scale <= 1e-10 * (magnitude.at(cell) / step) {
+            return Vector::zeros();
+        }
+        Dim::<D>::spin_cross(&vorticity(velocity, cell), &(slope / scale)) * (-strength * step)
+    });
+    for axis in 0..D {
+        let last = grid.cells()[axis] as isize - 1;
+        velocity.component_mut(axis).update(|face, u| {
+            // The sides have the force of the cells next to them.
+            let (mut below, mut above) = (face, face);
+            below[axis] = (face[axis] - 1).max(0);
+            above[axis] = face[axis].min(last);
+            u + 0.5 * dt * (force.at(below)[axis] + force.at(above)[axis])
+        });
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use splashdown_geometry::grid::{Grid, Location};
+    use splashdown_geometry::grid::Grid;
 
     fn turning<const D: usize>() -> FaceFields<D> {
         let grid = Grid::<D>::new(Vector::repeat(-1.0), Vector::repeat(0.2), [10; D]).unwrap();
@@ -129,8 +131,7 @@ mod tests {
         assert!((vorticity(&velocity, [3; D]).as_slice()[last] - 6.0).abs() < 1e-12);
         let before = velocity.clone();
         let mut magnitude = Field::new(velocity.grid(), Location::Cell, 0.0);
-        let mut force = magnitude.clone();
-        add_vorticity_confinement(&mut velocity, 0.5, 0.1, &mut magnitude, &mut force);
+        add_vorticity_confinement(&mut velocity, 0.5, 0.1, &mut magnitude);
         for axis in 0..D {
             for (a, b) in velocity.component(axis).values().iter().zip(before.component(axis).values()) {
                 assert!((a - b).abs() < 1e-12);

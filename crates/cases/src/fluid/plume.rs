@@ -75,8 +75,7 @@ fn rigid() -> Result<f64, CaseError> {
     }
     let before = velocity.clone();
     let mut magnitude = Field::new(&grid, Location::Cell, 0.0);
-    let mut force = magnitude.clone();
-    add_vorticity_confinement(&mut velocity, 1.0, 1.0, &mut magnitude, &mut force);
+    add_vorticity_confinement(&mut velocity, 1.0, 1.0, &mut magnitude);
     let change = |axis: usize| {
         velocity.component(axis).reduce(0.0, |i, u| (u - before.component(axis).at(i)).abs(), f64::max)
     };

@@ -114,10 +114,13 @@ pub fn advect_level_set<const D: usize>(
             }
             value + dt * rate(scheme, from, cell, &at_cell(cell), &inverse)
         };
+        domain.end_at_outlets(phi, velocity);
         stage.update(|cell, _| step(phi, cell));
         domain.fill_level_set_ghosts(stage);
+        domain.end_at_outlets(stage, velocity);
         next.update(|cell, _| 0.75 * phi.at(cell) + 0.25 * step(stage, cell));
         domain.fill_level_set_ghosts(next);
+        domain.end_at_outlets(next, velocity);
         phi.update(|cell, old| old / 3.0 + 2.0 / 3.0 * step(next, cell));
         domain.fill_level_set_ghosts(phi);
     }

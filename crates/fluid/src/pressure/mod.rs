@@ -74,11 +74,61 @@ struct Cached<const D: usize> {
     seams: Vec<Vec<f64>>,
     regions: Option<Regions>,
     solver: Solver,
+    /// For what the geometric solver could not do; made when first needed.
+    fallback: Option<Solver>,
 }
 
 enum Solver {
     Geometric(Box<PoissonSolver>),
     Algebraic(Box<AlgebraicSolver>),
+}
+
+impl Solver {
+    /// Solves from `impulse` until `worst(rhs, impulse)`, the largest `|div u| dt`, meets the tolerance: 2-norms of the residual are asked for, the first `goal`, until
+    /// the largest value is small enough too. False if that does not happen; `rounding` is what must be accepted in the end.
+    fn reach(
+        &mut self,
+        rhs: &[f64],
+        impulse: &mut [f64],
+        [mut goal, rounding]: [f64; 2],
+        tolerance: &PressureTolerance,
+        worst: impl Fn(&[f64], &[f64]) -> f64,
+        report: &mut PressureReport,
+    ) -> Result<bool, FluidError> {
+        let mut spent = 0;
+        for attempt in 0.. {
+            let left = tolerance.max_iterations.saturating_sub(spent).max(1);
+            let (iterations, residual) = match self {
+                Self::Geometric(solver) => {
+                    let options = PoissonOptions { relative_tolerance: goal, max_iterations: left };
+                    let solved = solver.solve(rhs, impulse, &options);
+                    (solved.iterations, solved.relative_residual)
+                }
+                Self::Algebraic(solver) => solver.solve(rhs, impulse, goal, left)?,
+            };
+            spent += iterations;
+            report.iterations += iterations;
+            report.relative_residual = residual;
+            let largest = worst(rhs, impulse);
+            report.divergence = largest;
+            if largest <= tolerance.divergence && residual <= tolerance.relative {
+                break;
+            }
+            let stuck = iterations == 0 && residual > goal;
+            if attempt == 4 || stuck || spent >= tolerance.max_iterations {
+                return Ok(largest <= tolerance.divergence.max(rounding));
+            }
+            goal = (0.5 * goal * tolerance.divergence / largest).min(0.1 * goal);
+        }
+        Ok(true)
+    }
+
+    fn bytes(&self) -> usize {
+        match self {
+            Self::Geometric(solver) => solver.bytes(),
+            Self::Algebraic(solver) => solver.bytes(),
+        }
+    }
 }
 
 impl<const D: usize> Projection<D>
@@ -140,57 +190,56 @@ where
             // Nothing but rounding, or the flux of a region without any closed face.
             regions.remove_floating_means(&mut self.rhs);
         }
-        fill_dense(counts, &mut self.impulse, |cell| match problem.cells.at(cell) {
-            CellKind::Fluid => dt * pressure.at(cell),
-            _ => 0.0,
-        });
         report.unknowns = cached.problem.unknowns();
         let norm = splashdown_solve::vector::norm(&self.rhs);
         if !norm.is_finite() {
             return Err(FluidError::Diverged { what: "the divergence of the fluid".into(), value: norm });
         }
+        let fill_guess = |impulse: &mut [f64]| {
+            fill_dense(counts, impulse, |cell| match problem.cells.at(cell) {
+                CellKind::Fluid => dt * pressure.at(cell),
+                _ => 0.0,
+            });
+        };
         if norm > 0.0 {
+            let Cached { problem: system, seams, solver, fallback, .. } = cached;
+            let worst = |rhs: &[f64], impulse: &[f64]| {
+                worst_residual(system, seams, problem, rhs, impulse) * dt / grid.cell_volume()
+            };
             // A residual spread evenly over the unknowns is this large when every cell is at the limit.
             let even = tolerance.divergence * grid.cell_volume() / dt * (report.unknowns as f64).sqrt();
-            let mut goal = (0.25 * even / norm).min(tolerance.relative);
-            for attempt in 0.. {
-                let (iterations, residual) = match &mut cached.solver {
-                    Solver::Geometric(solver) => {
-                        let options = PoissonOptions {
-                            relative_tolerance: goal,
-                            max_iterations: tolerance.max_iterations.saturating_sub(report.iterations).max(1),
-                        };
-                        let solved = solver.solve(&self.rhs, &mut self.impulse, &options);
-                        (solved.iterations, solved.relative_residual)
-                    }
-                    Solver::Algebraic(solver) => {
-                        solver.solve(&self.rhs, &mut self.impulse, goal, tolerance.max_iterations)?
+            let goal = (0.25 * even / norm).min(tolerance.relative);
+            // What rounding leaves is as good as it gets.
+            let rounding = 1e-11 * norm * dt / grid.cell_volume();
+            fill_guess(&mut self.impulse);
+            let mut reached = solver.reach(
+                &self.rhs,
+                &mut self.impulse,
+                [goal, rounding],
+                tolerance,
+                worst,
+                &mut report,
+            )?;
+            if !reached && matches!(solver, Solver::Geometric(_)) {
+                // Compartments joined by pinholes, mazes of thin plates: the connections alone still tell the coarse problem.
+                let algebraic = match fallback {
+                    Some(algebraic) => algebraic,
+                    empty => {
+                        let built = AlgebraicSolver::new(system, seams)?;
+                        empty.insert(Solver::Algebraic(Box::new(built)))
                     }
                 };
-                report.iterations += iterations;
-                report.relative_residual = residual;
-                let worst =
-                    cached.worst_residual(problem, &self.rhs, &self.impulse) * dt / grid.cell_volume();
-                report.divergence = worst;
-                if worst <= tolerance.divergence && residual <= tolerance.relative {
-                    break;
-                }
-                // What rounding leaves is as good as it gets.
-                let rounding = 1e-11 * norm * dt / grid.cell_volume();
-                if attempt == 4
-                    || (iterations == 0 && residual > goal)
-                    || report.iterations >= tolerance.max_iterations
-                {
-                    if worst <= tolerance.divergence.max(rounding) {
-                        break;
-                    }
-                    return Err(FluidError::NotConverged {
-                        what: "pressure",
-                        iterations: report.iterations,
-                        residual,
-                    });
-                }
-                goal = (0.5 * goal * tolerance.divergence / worst).min(0.1 * goal);
+                fill_guess(&mut self.impulse);
+                let goals = [goal, rounding];
+                reached =
+                    algebraic.reach(&self.rhs, &mut self.impulse, goals, tolerance, worst, &mut report)?;
+            }
+            if !reached {
+                return Err(FluidError::NotConverged {
+                    what: "pressure",
+                    iterations: report.iterations,
+                    residual: report.relative_residual,
+                });
             }
         } else {
             self.impulse.fill(0.0);
@@ -221,17 +270,16 @@ where
             (Solver::Geometric(Box::new(solver)), system.regions())
         };
         let regions = Some(regions).filter(Regions::any_floating);
-        self.cache = Some(Cached { problem: system, seams, regions, solver });
+        self.cache = Some(Cached { problem: system, seams, regions, solver, fallback: None });
         Ok(())
     }
 
     /// Bytes of memory held.
     pub fn bytes(&self) -> usize {
-        let solver = match self.cache.as_ref().map(|cached| &cached.solver) {
-            Some(Solver::Geometric(solver)) => solver.bytes(),
-            Some(Solver::Algebraic(solver)) => solver.bytes(),
-            None => 0,
-        };
+        let solver = self
+            .cache
+            .as_ref()
+            .map_or(0, |cached| cached.solver.bytes() + cached.fallback.as_ref().map_or(0, Solver::bytes));
         let problem = self.cache.as_ref().map_or(0, |cached| {
             let faces = match cached.problem.coupling() {
                 Coupling::Uniform(_) => 0,
@@ -243,27 +291,31 @@ where
     }
 }
 
-impl<const D: usize> Cached<D>
+/// Largest residual (m^3/s) of the rows that have a neighbour or a known pressure.
+fn worst_residual<const D: usize>(
+    system: &PoissonProblem<D>,
+    seams: &[Vec<f64>],
+    problem: &PressureProblem<D>,
+    rhs: &[f64],
+    impulse: &[f64],
+) -> f64
 where
     Dim<D>: Space<D>,
 {
-    /// Largest residual (m^3/s) of the rows that have a neighbour or a known pressure.
-    fn worst_residual(&self, problem: &PressureProblem<D>, rhs: &[f64], impulse: &[f64]) -> f64 {
-        let counts = problem.domain.grid().cells();
-        let residual = |cell: Index<D>, kind: CellKind| {
-            if kind != CellKind::Fluid || problem.is_shut(cell) {
-                return 0.0;
-            }
-            let place = dense(counts, cell);
-            let own = impulse[place];
-            let mut sum = self.problem.dirichlet()[place] * own - rhs[place];
-            let mut add = |other: usize, weight: f64| sum += weight * (own - impulse[other]);
-            self.problem.for_each_neighbor(place, &mut add);
-            for_each_seam(&self.seams, counts, cell, &mut add);
-            sum.abs()
-        };
-        problem.cells.reduce(0.0, residual, f64::max)
-    }
+    let counts = problem.domain.grid().cells();
+    let residual = |cell: Index<D>, kind: CellKind| {
+        if kind != CellKind::Fluid || problem.is_shut(cell) {
+            return 0.0;
+        }
+        let place = dense(counts, cell);
+        let own = impulse[place];
+        let mut sum = system.dirichlet()[place] * own - rhs[place];
+        let mut add = |other: usize, weight: f64| sum += weight * (own - impulse[other]);
+        system.for_each_neighbor(place, &mut add);
+        for_each_seam(seams, counts, cell, &mut add);
+        sum.abs()
+    };
+    problem.cells.reduce(0.0, residual, f64::max)
 }
 
 /// Calls `visit(neighbour, weight)` for the neighbours of `cell` across periodic sides.

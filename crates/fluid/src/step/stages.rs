@@ -154,6 +154,7 @@ where
         {
             let Some(walls) = &self.walls else { return Ok(()) };
             for liquid in &mut state.liquids {
+                liquid.volume -= dt * surface::outflow(&model.domain, &self.flow, &liquid.phi);
                 let one_sided = sights.map(|sights| {
                     let samples = sights.before.near_samples(&liquid.phi);
                     let values = sights.before.carried_phi(&self.flow, &liquid.phi, &samples, dt);
@@ -205,8 +206,7 @@ where
                     liquid.markers.reseed(&model.domain, walls, &liquid.phi, particles, seed, sight);
                 }
             }
-            // What flows out through an open side is gone for good.
-            if options.volume_correction && !model.domain.has_outlet() {
+            if options.volume_correction {
                 let target = liquid.volume - liquid.markers.removed.drop_volume();
                 let shift = surface::correct_volume(&model.domain, walls, &mut liquid.phi, target);
                 // Else those of the air would carve back what the liquid regained. Near shells nothing is moved across.
@@ -395,8 +395,7 @@ where
         }
         if smoke.confinement > 0.0 {
             model.domain.fill_velocity_ghosts(&mut state.velocity);
-            let [magnitude, force] = &mut self.scalars;
-            add_vorticity_confinement(&mut state.velocity, smoke.confinement, dt, magnitude, force);
+            add_vorticity_confinement(&mut state.velocity, smoke.confinement, dt, &mut self.scalars[0]);
         }
     }
 

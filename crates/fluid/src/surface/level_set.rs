@@ -1,7 +1,7 @@
 //! One level set: transport, signed distance, volume.
 
 use crate::advect::advect_level_set;
-use crate::domain::Domain;
+use crate::domain::{Domain, Side};
 use crate::error::FluidError;
 use crate::extend::extend_layers;
 use crate::model::LevelSetTransport;
@@ -114,6 +114,38 @@ fn volume_where<const D: usize>(
     };
     let slabs: Vec<f64> = (-1..cells[D - 1]).into_par_iter().map(slab).collect();
     slabs.into_iter().sum::<f64>() * phi.grid().cell_volume()
+}
+
+/// Flux (m^3/s) of a liquid out of the domain through its open sides, less what flows in, from the velocity at the sides and the wet part of their faces.
+pub(crate) fn outflow<const D: usize>(domain: &Domain<D>, velocity: &FaceFields<D>, phi: &Field<D>) -> f64 {
+    let grid = domain.grid();
+    let counts = grid.cells();
+    let mut sum = 0.0;
+    for axis in 0..D {
+        for side in 0..2 {
+            let edge = if side == 0 { 0 } else { counts[axis] as isize - 1 };
+            let (mut low, mut high) = ([0; D], counts.map(|n| n as isize));
+            (low[axis], high[axis]) = (edge, edge + 1);
+            for cell in crate::walls::indices(low, high) {
+                let mut face = cell;
+                face[axis] += side as isize;
+                let outward = if side == 0 { -1.0 } else { 1.0 };
+                let flow = outward * velocity.component(axis).at(face);
+                // Only air comes in through an open side.
+                let counts = match domain.condition(axis, side, cell) {
+                    Side::Outlet { .. } => flow > 0.0,
+                    Side::Inflow { .. } => true,
+                    _ => false,
+                };
+                if !counts {
+                    continue;
+                }
+                let wet = (0.5 - phi.at(cell) / grid.spacing()[axis]).clamp(0.0, 1.0);
+                sum += wet * flow * grid.face_area(axis);
+            }
+        }
+    }
+    sum
 }
 
 /// Moves the surface along its normal so that the volume becomes `target`, by at most a quarter of a cell. Returns the shift (m).

@@ -10,8 +10,8 @@ mod tests;
 mod velocity;
 
 pub use curvature::{curvature, tension_pressures};
-pub(crate) use level_set::correct_volume;
 pub use level_set::{carry, extend_into_solids, reinitialise, volume, volume_of};
+pub(crate) use level_set::{correct_volume, outflow};
 pub use liquids::{face_density, liquid_at, separate, surface_of, viscosity_at};
 pub use markers::{MarkerSet, Markers};
 pub use removed::{Flying, Removed};
