@@ -54,7 +54,7 @@ impl Volume {
             .filter(|a| on_cells(a, 1))
             .filter_map(|a| a.name.strip_prefix("distance to ").map(|name| (name, a)))
             .collect();
-        let (look, layers) = if let Some(smoke) = ["density", "smoke"].iter().find_map(|name| named(&name)) {
+        let (look, layers) = if let Some(smoke) = ["density", "smoke"].iter().find_map(&named) {
             (Look::Smoke, vec![relative(&values(smoke))])
         } else if !flat {
             return None;
@@ -70,7 +70,7 @@ impl Volume {
                 all.chunks(dimension).map(|v| v.iter().map(|x| x * x).sum::<f64>().sqrt()).collect();
             (Look::Ramp, vec![relative(&speeds)])
         } else {
-            let other = ["temperature", "vorticity", "pressure"].iter().find_map(|name| named(&name))?;
+            let other = ["temperature", "vorticity", "pressure"].iter().find_map(&named)?;
             (Look::Ramp, vec![relative(&values(other))])
         };
         let at = |k: usize| if k < dimension { cells[k] as usize } else { 1 };
