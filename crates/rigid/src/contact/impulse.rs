@@ -217,11 +217,11 @@ where
         return Clamp::Discard;
     }
     let share = 2.0 * gain / square;
-    // Round-off of an elastic, frictionless impulse must not scale it.
-    if share > 1.0 - 1e-13 {
+    if share >= 1.0 {
         Clamp::Keep
     } else if share > 0.0 {
-        Clamp::Scale(share)
+        // Smaller by more than the round-off of the sums above.
+        Clamp::Scale(share * (1.0 - 1e-14))
     } else {
         Clamp::Discard
     }
