@@ -6,10 +6,14 @@
 //!
 //! To add a benchmark: one file with `pub(crate) const BENCHMARK: Benchmark`, and its name in [`all`].
 
+mod deformable;
+mod fluid;
+mod fracture;
 mod frames;
 mod machine;
 mod pressure;
 mod report;
+mod rigid;
 mod svd;
 
 pub use machine::{CpuClock, Machine, ThreadScaling, peak_memory};
@@ -95,7 +99,15 @@ pub struct Benchmark {
 
 /// All benchmarks.
 pub fn all() -> &'static [Benchmark] {
-    &[pressure::BENCHMARK, svd::BENCHMARK, frames::BENCHMARK]
+    &[
+        pressure::BENCHMARK,
+        svd::BENCHMARK,
+        frames::BENCHMARK,
+        rigid::BENCHMARK,
+        fracture::BENCHMARK,
+        deformable::BENCHMARK,
+        fluid::BENCHMARK,
+    ]
 }
 
 /// Runs the named benchmarks, or all when `names` is empty.

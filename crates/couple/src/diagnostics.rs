@@ -2,7 +2,9 @@
 
 use crate::{Model, State};
 use serde::{Deserialize, Serialize};
+use splashdown_fluid::FluidDiagnostics;
 use splashdown_math::{Coordinates, Dim, Space, Spin, Vector};
+use splashdown_rigid::joint::joint_errors;
 
 /// Totals over everything that moves freely (static, kinematic and pinned parts excluded).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,6 +29,25 @@ pub struct Diagnostics {
     pub total_energy: f64,
     /// Largest speed of a particle or a body's centre (m/s).
     pub max_speed: f64,
+    /// How well the joints hold, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joints: Option<JointDiagnostics>,
+    /// The fluid, which is not part of the totals above.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fluid: Option<FluidDiagnostics>,
+}
+
+/// Largest errors of all joints.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct JointDiagnostics {
+    /// Of locked translations (m).
+    pub linear_error: f64,
+    /// Of locked angles (rad).
+    pub angular_error: f64,
+    /// Beyond the limits of translations (m).
+    pub linear_limit_error: f64,
+    /// Beyond the limits of angles (rad).
+    pub angular_limit_error: f64,
 }
 
 impl Diagnostics {
@@ -72,6 +93,16 @@ impl Diagnostics {
             gravity_energy,
             total_energy: kinetic_energy + elastic_energy + gravity_energy,
             max_speed,
+            joints: (!model.joints.is_empty()).then(|| {
+                let errors = joint_errors(&model.joints, |i| state.bodies[i].frame);
+                JointDiagnostics {
+                    linear_error: errors.linear,
+                    angular_error: errors.angular,
+                    linear_limit_error: errors.linear_limit,
+                    angular_limit_error: errors.angular_limit,
+                }
+            }),
+            fluid: None,
         }
     }
 }

@@ -1,18 +1,8 @@
 //! Velocities of everything that moves, as bodies and particles and as the stacked vector of the coupled system.
 
 use crate::State;
-use splashdown_math::{Dim, Space, Spin, Vector};
-
-/// Momentum-based velocity of one rigid body.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct BodyVelocity<const D: usize>
-where
-    Dim<D>: Space<D>,
-{
-    pub velocity: Vector<D>,
-    /// Primary: the spin follows from it at whatever orientation is asked for.
-    pub angular_momentum: Spin<D>,
-}
+use splashdown_math::{Dim, Space, Vector};
+use splashdown_rigid::Motion;
 
 /// Velocities of all bodies and particles at one time.
 #[derive(Debug, Clone)]
@@ -20,7 +10,7 @@ pub(crate) struct Velocities<const D: usize>
 where
     Dim<D>: Space<D>,
 {
-    pub bodies: Vec<BodyVelocity<D>>,
+    pub bodies: Vec<Motion<D>>,
     pub particles: Vec<Vector<D>>,
 }
 
@@ -30,11 +20,7 @@ where
 {
     pub fn of(state: &State<D>) -> Self {
         Self {
-            bodies: state
-                .bodies
-                .iter()
-                .map(|body| BodyVelocity { velocity: body.velocity, angular_momentum: body.angular_momentum })
-                .collect(),
+            bodies: state.bodies.iter().map(Motion::of).collect(),
             particles: state.particles.velocity.clone(),
         }
     }

@@ -18,19 +18,28 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod articulation;
+mod breaking;
 mod clock;
+mod compiled;
 mod diagnostics;
+mod fluid;
 mod generalized;
 mod model;
+mod newcomers;
+mod solids;
 mod solve;
 mod state;
 mod step;
 mod world;
 
+pub use articulation::JointReport;
 pub use clock::{Clock, ClockError, StepPolicy};
-pub use diagnostics::Diagnostics;
+pub use diagnostics::{Diagnostics, JointDiagnostics};
 pub use model::{Deformable, Formulation, Model, ModelError, Options};
+pub use newcomers::{Newcomer, Newcomers};
+pub use solids::{SolidBody, SolidElement, SolidState, Solids};
 pub use solve::{BlockReport, SolveReport};
 pub use state::{BlockMultipliers, Multipliers, State};
-pub use step::{StepError, StepReport};
+pub use step::{Broken, StepError, StepReport};
 pub use world::World;

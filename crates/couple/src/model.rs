@@ -2,8 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::{Particles, Spring, SpringError, Springs};
+use splashdown_fluid::{FluidError, FluidModel};
 use splashdown_math::{Dim, Space, Vector};
-use splashdown_rigid::{Body, EnergyFix, OrientationOrder};
+use splashdown_rigid::{
+    Body, ContactOptions, EnergyFix, Joint, JointError, OrientationOrder, Trajectory, TrajectoryError,
+};
 use std::ops::Range;
 
 /// Form of the coupled linear system.
@@ -30,6 +33,8 @@ pub struct Options {
     pub orientation_order: OrientationOrder,
     /// Whether free rotation conserves energy to round-off.
     pub energy_fix: EnergyFix,
+    /// Collision and contact of rigid bodies.
+    pub contact: ContactOptions,
 }
 
 impl Default for Options {
@@ -40,6 +45,7 @@ impl Default for Options {
             formulation: Formulation::default(),
             orientation_order: OrientationOrder::default(),
             energy_fix: EnergyFix::default(),
+            contact: ContactOptions::default(),
         }
     }
 }
@@ -94,9 +100,29 @@ pub enum ModelError {
         /// Number of pin flags.
         pins: usize,
     },
+    /// A fluid that cannot be simulated.
+    #[error("fluid: {0}")]
+    Fluid(#[from] FluidError),
     /// A gravity that is not finite.
     #[error("gravity is not finite")]
     Gravity,
+    /// A joint that cannot be.
+    #[error(transparent)]
+    Joint(#[from] JointError),
+    /// A prescribed motion that cannot be.
+    #[error("body `{name}`: {source}")]
+    Trajectory {
+        /// Name of the body.
+        name: String,
+        /// What is wrong.
+        source: TrajectoryError,
+    },
+    /// A prescribed motion of a body that is not kinematic, or that has one already.
+    #[error("body number {body} cannot be given a motion: only a kinematic body can, and only once")]
+    NotKinematic {
+        /// Index of the body.
+        body: usize,
+    },
 }
 
 /// Everything that stays the same while the world moves.
@@ -111,12 +137,18 @@ where
     pub options: Options,
     /// Rigid bodies.
     pub bodies: Vec<Body<D>>,
+    /// Joints between them.
+    pub joints: Vec<Joint<D>>,
+    /// Prescribed motion of kinematic bodies, by index; a kinematic body without one keeps its velocity and spin.
+    pub trajectories: Vec<(usize, Trajectory<D>)>,
     /// Masses of all particles.
     pub particles: Particles,
     /// All springs, over the particles of all deformable bodies.
     pub springs: Springs,
     /// Which particles and springs belong to which deformable body.
     pub deformables: Vec<Deformable>,
+    /// The fluid, if there is one.
+    pub fluid: Option<FluidModel<D>>,
 }
 
 impl<const D: usize> Model<D>
@@ -129,9 +161,12 @@ where
             gravity,
             options: Options::default(),
             bodies: Vec::new(),
+            joints: Vec::new(),
+            trajectories: Vec::new(),
             particles: Particles::default(),
             springs: Springs::default(),
             deformables: Vec::new(),
+            fluid: None,
         }
     }
 

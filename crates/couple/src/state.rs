@@ -1,9 +1,11 @@
 //! What changes while the world moves: all that a checkpoint holds.
 
+use crate::Newcomers;
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
+use splashdown_fluid::FluidState;
 use splashdown_math::{Dim, Space};
-use splashdown_rigid::BodyState;
+use splashdown_rigid::{BodyState, ContactMemory};
 
 /// Multipliers of one block of rows.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -38,8 +40,16 @@ where
     pub bodies: Vec<BodyState<D>>,
     /// Particles of deformable bodies.
     pub particles: ParticleState<D>,
+    /// The fluid, if there is one.
+    pub fluid: Option<FluidState<D>>,
     /// Start values of the next solves.
     pub multipliers: Multipliers,
+    /// Contact impulses of the last step, from which the next one starts.
+    pub contact: ContactMemory<D>,
+    /// Bodies that are not in the scene: fragments of bodies that broke.
+    pub newcomers: Newcomers<D>,
+    /// Bodies of finite elements.
+    pub solids: crate::SolidState,
 }
 
 impl<const D: usize> State<D>
@@ -53,7 +63,11 @@ where
             step: 0,
             bodies: Vec::new(),
             particles: ParticleState { position: Vec::new(), velocity: Vec::new() },
+            fluid: None,
             multipliers: Multipliers::default(),
+            contact: ContactMemory::default(),
+            newcomers: Newcomers::default(),
+            solids: crate::SolidState::default(),
         }
     }
 }

@@ -1,21 +1,31 @@
 //! One time step (spec/rigid-deformable-coupling.md 3.2): the stages in their order, each one named function.
 //!
-//! | stage | positions | function |
-//! |---|---|---|
-//! | I.1 velocity to n+1/2 | `x^n` | `velocity_to_half_step` |
-//! | IV.1 positions to n+1 | `x^n -> x^{n+1}` | `advance_positions` |
-//! | V.2 velocity to n+1 | half way | `velocity_to_full_step` |
+//! | stage | positions | velocities | function |
+//! |---|---|---|---|
+//! | I.1 velocity to n+1/2 | `x^n` | `v^n -> v^{n+1/2}` | `velocity_to_half_step` |
+//! | II collisions | `x^n`, predicted `x^{n+1}` | `v^n` | `collisions` |
+//! | III joints and contact | `x^n` | `v^{n+1/2}` | `ContactSolver::contact_half`, `Articulation::pre_stabilize` |
+//! | IV.1 positions to n+1 | `x^n -> x^{n+1}` | `v^{n+1/2}`, then dropped but for joint impulses | `advance_positions` |
+//! | IV.2 push-out | `x^{n+1}` | - | `ContactSolver::push_out` |
+//! | V.2 velocity to n+1 | half way | `v^n -> v^{n+1}` | `velocity_to_full_step` |
+//! | V.3 joints | `x^{n+1}` | `v^{n+1}` | `Articulation::post_stabilize` |
+//! | V.4 contact | `x^{n+1}` | `v^{n+1}` | `ContactSolver::contact_full` |
+//! | VI fluid | `x^{n+1}` | face velocities | `fluid::advance_fluid` |
 //!
-//! Collisions (II), contact (III) and push-out (IV.2) stand between these stages and come with the parts that need them. Each implicit
-//! velocity solve is one coupled system, so whatever adds rows is coupled to everything else at once.
+//! Collisions come before contact and use `v^n`, so a body at rest never bounces (spec/rigid-bodies.md 3.5). Each implicit velocity solve is one
+//! coupled system, so whatever adds rows is coupled to everything else at once.
 
+use crate::articulation::{Articulation, JointReport};
+use crate::breaking::Breaking;
 use crate::generalized::Velocities;
 use crate::solve::{CoupledStep, Stage, coupled_solve};
+use crate::world::Scratch;
 use crate::{Model, Multipliers, SolveReport, State};
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
 use splashdown_math::{Dim, Frame, Space, Vector};
-use splashdown_rigid::{BodyState, EnergyFix};
+use splashdown_rigid::fracture::{FractureError, Hit};
+use splashdown_rigid::{BodyState, ContactReport, ContactSolver, ContactStage, EnergyFix, Motion};
 use splashdown_solve::CoupledSolver;
 
 /// What one step did.
@@ -25,6 +35,24 @@ pub struct StepReport {
     pub dt: f64,
     /// The implicit solves, in their order.
     pub solves: Vec<SolveReport>,
+    /// The joints, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joints: Option<JointReport>,
+    /// Bodies that broke, in their order.
+    pub broken: Vec<Broken>,
+    /// Collision and contact of rigid bodies.
+    pub contact: ContactReport,
+}
+
+/// A body that broke.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Broken {
+    /// Its name.
+    pub name: String,
+    /// The impulse that broke it (N s).
+    pub impulse: f64,
+    /// Places of its fragments in the list of bodies; the first one is its own.
+    pub fragments: Vec<u32>,
 }
 
 /// A step that could not be completed; the state is the one before it.
@@ -48,6 +76,26 @@ pub enum StepError {
         /// What the solver says, by block.
         reason: String,
     },
+    /// A body that is hit hard enough cannot break.
+    #[error("step {step} at t = {time} s: {reason}")]
+    Fracture {
+        /// Which step.
+        step: u64,
+        /// Simulated time (s).
+        time: f64,
+        /// Which body and why.
+        reason: FractureError,
+    },
+    /// The bodies of finite elements could not be advanced.
+    #[error("step {step} at t = {time} s: the bodies of finite elements: {reason}")]
+    Solids {
+        /// Which step.
+        step: u64,
+        /// Simulated time (s).
+        time: f64,
+        /// What went wrong.
+        reason: String,
+    },
     /// A value that is not a number, or that no physical motion has.
     #[error(
         "step {step} at t = {time} s: {what} is {value:e}: the simulation has blown up (try a shorter step or softer springs)"
@@ -67,22 +115,80 @@ pub enum StepError {
 /// Faster than this nothing moves, so a simulation that does has blown up (m/s).
 const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 
-/// The state `dt` seconds after `state`.
+/// How a step ended.
+pub(crate) enum Advanced<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// In a new state.
+    To(Box<(State<D>, StepReport)>),
+    /// With bodies that are hit hard enough to break; it is to be taken again with their fragments.
+    Broken(Vec<(usize, Hit<D>)>),
+}
+
+/// The state `dt` seconds after `state`, unless bodies break on the way.
 pub(crate) fn advance<const D: usize>(
     model: &Model<D>,
     state: &State<D>,
     dt: f64,
-    solver: &mut CoupledSolver,
-) -> Result<(State<D>, StepReport), StepError>
+    breaking: &Breaking,
+    scratch: &mut Scratch<D>,
+) -> Result<Advanced<D>, StepError>
 where
     Dim<D>: Space<D>,
 {
     if !(dt.is_finite() && dt > 0.0) {
         return Err(StepError::Step { dt });
     }
-    let half = velocity_to_half_step(model, state, dt, solver)?;
-    let (frames, positions) = advance_positions(model, state, &half.velocities, dt);
-    let full = velocity_to_full_step(model, state, &frames, &positions, dt, solver)?;
+    let (mut articulation, started) = Articulation::begin(model, state, dt);
+    let state = started.as_ref();
+    let Scratch { coupled, contact } = scratch;
+    let mut linked = articulation.linked();
+    linked.extend(&breaking.siblings);
+    linked.sort_unstable();
+    linked.dedup();
+    let stage = ContactStage {
+        bodies: &model.bodies,
+        dt,
+        options: &model.options.contact,
+        order: model.options.orientation_order,
+        fix: model.options.energy_fix,
+        linked: &linked,
+    };
+    let start_frames: Vec<Frame<D>> = state.bodies.iter().map(|body| body.frame).collect();
+    let mut start = Velocities::of(state);
+    let mut memory = state.contact.clone();
+
+    // I.
+    let mut half = velocity_to_half_step(model, state, dt, coupled)?;
+    // II. Collisions change v^n, and v^{n+1/2} by as much.
+    let breakable = !breaking.done && model.bodies.iter().any(|body| body.breakable.is_some());
+    let free = breakable.then(|| (start.bodies.clone(), half.velocities.bodies.clone()));
+    collisions(&stage, &start_frames, &mut start.bodies, &mut half.velocities.bodies, contact);
+    if let Some((start, half)) = free {
+        let hits = contact.breaking_hits(&stage, &start_frames, &start, &half);
+        if !hits.is_empty() {
+            return Ok(Advanced::Broken(hits));
+        }
+    }
+    // III. Contact, and joints that hold after the positions have moved.
+    contact.contact_half(&stage, &start_frames, &start.bodies, &mut half.velocities.bodies, &memory);
+    articulation.pre_stabilize(state, &mut half.velocities);
+    // IV. What contact did to velocities in III is dropped: only its effect on positions remains. Impulses of joints are kept.
+    let (mut frames, positions) = advance_positions(model, state, &half.velocities, dt);
+    articulation.note_errors(&frames);
+    contact.push_out(&stage, &mut frames);
+    articulation.settle_positions(&mut frames);
+    articulation.add_kept_impulses(&mut start);
+    contact.restore_angular_momentum(&stage, &frames, &mut start.bodies);
+    // V. Velocities at the new positions: joints and drives, contact, and joints again where contact has pushed on them.
+    let mut full = velocity_to_full_step(model, state, &start, &frames, &positions, dt, coupled)?;
+    articulation.set_kinematic(&frames, &mut full.velocities);
+    articulation.post_stabilize(&frames, &mut full.velocities);
+    contact.contact_full(&stage, &frames, &mut full.velocities.bodies, &mut memory);
+    if contact.report().contacts > 0 {
+        articulation.post_stabilize_after_contact(&frames, &mut full.velocities);
+    }
 
     let bodies = frames
         .into_iter()
@@ -98,10 +204,43 @@ where
         step: state.step + 1,
         bodies,
         particles: ParticleState { position: positions, velocity: full.velocities.particles },
+        // Stage VI follows in `World::step`.
+        fluid: None,
         multipliers: Multipliers { half: half.multipliers, full: full.multipliers },
+        newcomers: state.newcomers.clone(),
+        contact: memory,
+        solids: crate::SolidState::default(),
     };
     check_finite(model, &next)?;
-    Ok((next, StepReport { dt, solves: vec![half.report, full.report] }))
+    let report = StepReport {
+        dt,
+        solves: vec![half.report, full.report],
+        joints: articulation.report(|i| next.bodies[i].frame),
+        contact: contact.report(),
+        broken: vec![],
+    };
+    Ok(Advanced::To(Box::new((next, report))))
+}
+
+/// II: impacts on `v^n`; the difference to `v^{n+1/2}` stays what it was.
+fn collisions<const D: usize>(
+    stage: &ContactStage<'_, D>,
+    frames: &[Frame<D>],
+    start: &mut [Motion<D>],
+    half: &mut [Motion<D>],
+    contact: &mut ContactSolver<D>,
+) where
+    Dim<D>: Space<D>,
+{
+    let before = start.to_vec();
+    contact.collide(stage, frames, start, half);
+    for ((half, before), after) in half.iter_mut().zip(&before).zip(start.iter()) {
+        // Untouched bodies keep their bits.
+        if before != after {
+            half.velocity += after.velocity - before.velocity;
+            half.angular_momentum += after.angular_momentum - before.angular_momentum;
+        }
+    }
 }
 
 /// I.1: `v^{n+1/2} = v^n + (dt/2) a(x^n, v^{n+1/2})`, with damping implicit.
@@ -159,10 +298,11 @@ where
     (frames, positions)
 }
 
-/// V.2: `v^{n+1} = 2 w - v^n` with `w = v^n + (dt/2) a(x^{n+1/2}, w)`: second order, damping implicit.
+/// V.2: `v^{n+1} = 2 w - v^n` with `w = v^n + (dt/2) a(x^{n+1/2}, w)`: second order, damping implicit; `start` is `v^n` after collisions.
 fn velocity_to_full_step<const D: usize>(
     model: &Model<D>,
     state: &State<D>,
+    start: &Velocities<D>,
     frames: &[Frame<D>],
     positions: &[Vector<D>],
     dt: f64,
@@ -173,13 +313,12 @@ where
 {
     let midway: Vec<Vector<D>> =
         state.particles.position.iter().zip(positions).map(|(old, new)| (old + new) * 0.5).collect();
-    let start = Velocities::of(state);
-    let explicit = add_explicit_forces(model, &midway, &start, 0.5 * dt);
+    let explicit = add_explicit_forces(model, &midway, start, 0.5 * dt);
     let stage =
         Stage { name: "full", frames, positions: &midway, dt: 0.5 * dt, guess: &state.multipliers.full };
     let mut solved = coupled_solve(model, &stage, explicit, solver)
         .map_err(|reason| solve_error(state, &stage, reason))?;
-    solved.velocities.extrapolate_from(&start);
+    solved.velocities.extrapolate_from(start);
     Ok(solved)
 }
 

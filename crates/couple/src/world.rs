@@ -1,23 +1,39 @@
 //! A model with its state.
 
-use crate::step::advance;
+use crate::breaking::{Breaking, MOST_BREAKS_A_STEP};
+use crate::fluid::{FluidScratch, advance_fluid};
+use crate::step::{Advanced, advance};
 use crate::{Diagnostics, Model, ModelError, State, StepError, StepReport};
 use splashdown_deformable::{Particles, Spring};
+use splashdown_fluid::{FluidModel, FluidState};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
-use splashdown_rigid::{Body, BodyState};
+use splashdown_rigid::{Body, BodyState, ContactSolver, Joint, Kind, Trajectory};
 use splashdown_solve::CoupledSolver;
+use std::collections::BTreeMap;
 
-/// Memory that the solver keeps from step to step; a copy of a world starts with its own.
+/// Memory that the solvers keep from step to step, which never shows in results; a copy of a world starts with its own.
 #[derive(Default)]
-struct Scratch(CoupledSolver);
+pub(crate) struct Scratch<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    pub coupled: CoupledSolver,
+    pub contact: ContactSolver<D>,
+}
 
-impl Clone for Scratch {
+impl<const D: usize> Clone for Scratch<D>
+where
+    Dim<D>: Space<D>,
+{
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl std::fmt::Debug for Scratch {
+impl<const D: usize> std::fmt::Debug for Scratch<D>
+where
+    Dim<D>: Space<D>,
+{
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Scratch")
     }
@@ -29,9 +45,17 @@ pub struct World<const D: usize>
 where
     Dim<D>: Space<D>,
 {
-    model: Model<D>,
-    state: State<D>,
-    scratch: Scratch,
+    pub(crate) model: Model<D>,
+    pub(crate) state: State<D>,
+    /// Number of bodies of the scene; all others appeared during the run.
+    pub(crate) scene_bodies: usize,
+    /// Bodies of the scene whose places newcomers have taken.
+    pub(crate) displaced: BTreeMap<u32, Body<D>>,
+    /// The joints as the scene has them; those of the model hang on fragments where bodies broke. Empty while none has.
+    pub(crate) scene_joints: Vec<Joint<D>>,
+    scratch: Scratch<D>,
+    fluid: FluidScratch<D>,
+    solids: Option<crate::Solids<D>>,
 }
 
 impl<const D: usize> World<D>
@@ -39,18 +63,60 @@ where
     Dim<D>: Space<D>,
 {
     /// A world without bodies under `gravity` (m/s^2).
+    #[inline(never)]
     pub fn new(gravity: Vector<D>) -> Result<Self, ModelError> {
         if !gravity.iter().all(|value| value.is_finite()) {
             return Err(ModelError::Gravity);
         }
-        Ok(Self { model: Model::new(gravity), state: State::empty(), scratch: Scratch::default() })
+        Ok(Self {
+            model: Model::new(gravity),
+            state: State::empty(),
+            scene_bodies: 0,
+            displaced: BTreeMap::new(),
+            scene_joints: Vec::new(),
+            scratch: Scratch::default(),
+            fluid: FluidScratch::default(),
+            solids: None,
+        })
     }
 
-    /// Adds a rigid body and returns its index.
+    /// Adds a rigid body and returns its index. The scene is complete before its first body breaks: one that is added later is not part of it and is lost by
+    /// [`Self::restore`].
+    #[inline(never)]
     pub fn add_body(&mut self, body: Body<D>, frame: Frame<D>, twist: Twist<D>) -> usize {
         self.state.bodies.push(BodyState::new(&body, frame, &twist));
         self.model.bodies.push(body);
+        if self.state.newcomers.is_empty() {
+            self.scene_bodies = self.model.bodies.len();
+        }
         self.model.bodies.len() - 1
+    }
+
+    /// Adds a joint between bodies and returns its index.
+    ///
+    /// A joint that does not hold where the bodies are is assembled by the first step.
+    #[inline(never)]
+    pub fn add_joint(&mut self, joint: Joint<D>) -> Result<usize, ModelError> {
+        self.model.joints.push(joint.checked(&self.model.bodies)?);
+        Ok(self.model.joints.len() - 1)
+    }
+
+    /// Prescribes the motion of the kinematic body `body`, and puts it where it is now.
+    #[inline(never)]
+    pub fn set_trajectory(&mut self, body: usize, trajectory: Trajectory<D>) -> Result<(), ModelError> {
+        let kinematic = self.model.bodies.get(body).filter(|b| b.kind == Kind::Kinematic);
+        let Some(owner) =
+            kinematic.filter(|_| self.model.trajectories.iter().all(|(index, _)| *index != body))
+        else {
+            return Err(ModelError::NotKinematic { body });
+        };
+        let trajectory = trajectory
+            .checked()
+            .map_err(|source| ModelError::Trajectory { name: owner.name.clone(), source })?;
+        let time = self.state.time;
+        self.state.bodies[body] = BodyState::new(owner, trajectory.frame(time), &trajectory.twist(time));
+        self.model.trajectories.push((body, trajectory));
+        Ok(())
     }
 
     /// Adds a deformable body of particles (positions in m, velocities in m/s) joined by springs, and returns its index.
@@ -81,6 +147,18 @@ where
         Ok(self.model.deformables.len() - 1)
     }
 
+    /// Adds bodies of finite elements at `motion`, in place of those it had.
+    #[inline(never)]
+    pub fn set_solids(&mut self, solids: crate::Solids<D>, motion: splashdown_deformable::integrate::Motion) {
+        self.state.solids = solids.state(motion);
+        self.solids = Some(solids);
+    }
+
+    /// Bodies of finite elements, if there are any.
+    pub fn solids(&self) -> Option<&crate::Solids<D>> {
+        self.solids.as_ref()
+    }
+
     /// What the world consists of.
     pub fn model(&self) -> &Model<D> {
         &self.model
@@ -98,12 +176,20 @@ where
 
     /// Puts the world into a saved state; `false` (and no change) if it is of another world.
     #[must_use]
-    pub fn restore(&mut self, state: State<D>) -> bool {
-        let fits = state.bodies.len() == self.model.bodies.len()
-            && state.particles.position.len() == self.model.particles.len()
-            && state.particles.velocity.len() == self.model.particles.len();
+    #[inline(never)]
+    pub fn restore(&mut self, mut state: State<D>) -> bool {
+        let fits = state.particles.position.len() == self.model.particles.len()
+            && state.particles.velocity.len() == self.model.particles.len()
+            && match (&self.model.fluid, &state.fluid) {
+                (Some(model), Some(fluid)) => fluid.fits(model),
+                (None, None) => true,
+                _ => false,
+            }
+            && self.put_in_newcomers(&mut state)
+            && self.solids.as_mut().is_none_or(|solids| solids.restore(&state.solids));
         if fits {
             self.state = state;
+            self.measure_fluid();
         }
         fits
     }
@@ -111,17 +197,93 @@ where
     /// Sets the clock, so that rounding does not pile up over many steps (s).
     pub fn set_time(&mut self, time: f64) {
         self.state.time = time;
+        if let Some(fluid) = &mut self.state.fluid {
+            fluid.time = time;
+        }
+    }
+
+    /// Fills the world with a fluid; `state` is made fit to start from.
+    #[inline(never)]
+    pub fn set_fluid(&mut self, model: FluidModel<D>, mut state: FluidState<D>) -> Result<(), ModelError> {
+        self.fluid = FluidScratch::default();
+        self.fluid.initialise(&model, &mut state)?;
+        self.model.fluid = Some(model);
+        self.state.fluid = Some(state);
+        Ok(())
+    }
+
+    /// Largest step (s) that suits the fluid as it flows now; infinite without one.
+    #[inline(never)]
+    pub fn fluid_stable_step(&mut self) -> f64 {
+        match (&self.model.fluid, &self.state.fluid) {
+            (Some(model), Some(state)) => self.fluid.stable_step(model, state),
+            _ => f64::INFINITY,
+        }
+    }
+
+    fn measure_fluid(&mut self) {
+        if let (Some(model), Some(state)) = (&self.model.fluid, &self.state.fluid) {
+            self.fluid.measure(model, state);
+        }
     }
 
     /// Advances by `dt` seconds. On an error the state is the one before the step.
+    #[inline(never)]
     pub fn step(&mut self, dt: f64) -> Result<StepReport, StepError> {
-        let (state, report) = advance(&self.model, &self.state, dt, &mut self.scratch.0)?;
-        self.state = state;
-        Ok(report)
+        let mut breaking = Breaking::default();
+        let mut broken = Vec::new();
+        // The state before the first break of this step.
+        let mut before: Option<State<D>> = None;
+        let error = loop {
+            match advance(&self.model, &self.state, dt, &breaking, &mut self.scratch) {
+                Ok(Advanced::To(done)) => {
+                    let (mut state, mut report) = *done;
+                    if let Some(solids) = &mut self.solids {
+                        let (step, time) = (self.state.step, self.state.time);
+                        if let Err(reason) = solids.step(&self.model.bodies, &self.state, &mut state, dt) {
+                            break StepError::Solids { step, time, reason };
+                        }
+                    }
+                    // VI.
+                    match advance_fluid(&self.model, &self.state, dt, &mut self.fluid) {
+                        Ok(None) => {}
+                        Ok(Some((fluid, solve))) => {
+                            state.fluid = Some(fluid);
+                            report.solves.push(solve);
+                        }
+                        Err(error) => break error,
+                    }
+                    self.state = state;
+                    report.broken = broken;
+                    return Ok(report);
+                }
+                Ok(Advanced::Broken(hits)) => {
+                    before.get_or_insert_with(|| self.state.clone());
+                    let count = broken.len();
+                    match self.break_bodies(&hits, &mut breaking, &mut broken) {
+                        Ok(rounds) => breaking.done = rounds >= MOST_BREAKS_A_STEP || broken.len() == count,
+                        Err(error) => break error,
+                    }
+                }
+                Err(error) => break error,
+            }
+        };
+        if let Some(before) = before {
+            // It was this world's own a moment ago, so it fits.
+            let fits = self.restore(before);
+            debug_assert!(fits);
+        }
+        Err(error)
     }
 
     /// Conserved quantities now.
+    #[inline(never)]
     pub fn diagnostics(&self) -> Diagnostics {
-        Diagnostics::measure(&self.model, &self.state)
+        let fluid = self.fluid.diagnostics().cloned();
+        let mut diagnostics = Diagnostics { fluid, ..Diagnostics::measure(&self.model, &self.state) };
+        if let Some(solids) = &self.solids {
+            solids.measure(&self.state.solids, &mut diagnostics);
+        }
+        diagnostics
     }
 }

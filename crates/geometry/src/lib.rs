@@ -6,6 +6,7 @@
 pub mod bounds;
 pub mod bvh;
 pub mod ccd;
+mod compiled;
 pub mod generate;
 pub mod grid;
 pub mod io;

@@ -21,31 +21,37 @@ where
     Dim<D>: Space<D>,
 {
     /// World and object coordinates coincide.
+    #[inline]
     pub fn identity() -> Self {
         Self { position: Vector::zeros(), rotation: Dim::identity() }
     }
 
     /// World position of the object point `point`.
+    #[inline]
     pub fn to_world(&self, point: &Vector<D>) -> Vector<D> {
         Dim::rotate(&self.rotation, point) + self.position
     }
 
     /// Object coordinates of the world point `point`; uses differences only, so it is as exact far from the origin as near it.
+    #[inline]
     pub fn to_object(&self, point: &Vector<D>) -> Vector<D> {
         Dim::rotate_back(&self.rotation, &(point - self.position))
     }
 
     /// World components of the object vector `vector` (a direction or velocity: not moved by the position).
+    #[inline]
     pub fn vector_to_world(&self, vector: &Vector<D>) -> Vector<D> {
         Dim::rotate(&self.rotation, vector)
     }
 
     /// Object components of the world vector `vector`.
+    #[inline]
     pub fn vector_to_object(&self, vector: &Vector<D>) -> Vector<D> {
         Dim::rotate_back(&self.rotation, vector)
     }
 
     /// The frame after moving with the constant `twist` for `dt` seconds: straight line, constant rate of turn.
+    #[inline]
     pub fn moved(&self, twist: &Twist<D>, dt: f64) -> Self {
         let mut rotation = Dim::compose(&Dim::exp(&(twist.angular * dt)), &self.rotation);
         Dim::renormalize(&mut rotation);
@@ -53,12 +59,14 @@ where
     }
 
     /// The constant twist that leads from `self` to `end` in `dt` seconds by the shorter turn: inverse of [`Self::moved`] for turns below half a circle.
+    #[inline]
     pub fn twist_to(&self, end: &Self, dt: f64) -> Twist<D> {
         let turn = Dim::compose(&end.rotation, &Dim::inverse(&self.rotation));
         Twist { linear: (end.position - self.position) / dt, angular: Dim::log(&turn) * (1.0 / dt) }
     }
 
     /// The part `t` of the way from `self` to `end`: straight line, shorter turn.
+    #[inline]
     pub fn interpolate(&self, end: &Self, t: f64) -> Self {
         Self {
             position: self.position + (end.position - self.position) * t,
@@ -67,6 +75,7 @@ where
     }
 
     /// `self` after `other`: maps `X` to `self(other(X))`.
+    #[inline]
     pub fn compose(&self, other: &Self) -> Self {
         Self {
             position: self.to_world(&other.position),
@@ -75,6 +84,7 @@ where
     }
 
     /// The inverse motion.
+    #[inline]
     pub fn inverse(&self) -> Self {
         let rotation = Dim::inverse(&self.rotation);
         Self { position: -Dim::rotate(&rotation, &self.position), rotation }

@@ -21,6 +21,7 @@
 //! assert_eq!(v, Vector::from([0.0, 3.0]));
 //! ```
 
+mod compiled;
 mod eigen;
 mod frame;
 pub mod reference;
@@ -29,6 +30,8 @@ pub mod svd;
 mod symmetric;
 mod twist;
 
+#[doc(hidden)]
+pub use compiled::Compiled;
 pub use eigen::{SymmetricEigen, symmetric_eigen};
 pub use frame::Frame;
 pub use space::{Coordinates, Dim, Inertia, Rotation, Space, Spin};

@@ -33,16 +33,19 @@ where
     pub const LEN: usize = D * (D + 1) / 2;
 
     /// The zero matrix.
+    #[inline]
     pub fn zero() -> Self {
         Self { entries: Coordinates::zero() }
     }
 
     /// The unit matrix.
+    #[inline]
     pub fn identity() -> Self {
         Self::from_fn(|i, j| if i == j { 1.0 } else { 0.0 })
     }
 
     /// Entry (i, j) is `f(i, j)` for `i <= j`.
+    #[inline]
     pub fn from_fn(f: impl Fn(usize, usize) -> f64) -> Self {
         let mut flat = [0.0; 6];
         for j in 0..D {
@@ -54,56 +57,67 @@ where
     }
 
     /// The symmetric part of `m`.
+    #[inline]
     pub fn symmetric_part(m: &Matrix<D>) -> Self {
         Self::from_fn(|i, j| 0.5 * (m[(i, j)] + m[(j, i)]))
     }
 
     /// `v v^T`.
+    #[inline]
     pub fn outer(v: &Vector<D>) -> Self {
         Self::from_fn(|i, j| v[i] * v[j])
     }
 
     /// `(a b^T + b a^T) / 2`.
+    #[inline]
     pub fn symmetric_outer(a: &Vector<D>, b: &Vector<D>) -> Self {
         Self::from_fn(|i, j| 0.5 * (a[i] * b[j] + b[i] * a[j]))
     }
 
     /// Entries in storage order, [`Self::LEN`] of them.
+    #[inline]
     pub fn as_slice(&self) -> &[f64] {
         self.entries.as_slice()
     }
 
     /// Reads the first [`Self::LEN`] values, in storage order.
+    #[inline]
     pub fn from_slice(values: &[f64]) -> Self {
         Self { entries: Coordinates::from_slice(values) }
     }
 
     /// Entry (i, j).
+    #[inline]
     pub fn get(&self, i: usize, j: usize) -> f64 {
         self.as_slice()[position::<D>(i, j)]
     }
 
     /// Full matrix.
+    #[inline]
     pub fn to_matrix(&self) -> Matrix<D> {
         Matrix::from_fn(|i, j| self.get(i, j))
     }
 
     /// Matrix times vector.
+    #[inline]
     pub fn apply(&self, v: &Vector<D>) -> Vector<D> {
         self.to_matrix() * v
     }
 
     /// `m A m^T`: the matrix seen from another frame, or pushed forward by a deformation.
+    #[inline]
     pub fn transformed(&self, m: &Matrix<D>) -> Self {
         Self::symmetric_part(&(m * self.to_matrix() * m.transpose()))
     }
 
     /// Sum of the diagonal.
+    #[inline]
     pub fn trace(&self) -> f64 {
         self.as_slice()[..D].iter().sum()
     }
 
     /// `A : B`, the sum of the products of all `D * D` entries.
+    #[inline]
     pub fn double_dot(&self, other: &Self) -> f64 {
         let (a, b) = (self.as_slice(), other.as_slice());
         let diagonal: f64 = (0..D).map(|k| a[k] * b[k]).sum();
@@ -112,16 +126,19 @@ where
     }
 
     /// Frobenius norm, `sqrt(A : A)`.
+    #[inline]
     pub fn norm(&self) -> f64 {
         self.double_dot(self).sqrt()
     }
 
     /// `A - (trace A / D) I`.
+    #[inline]
     pub fn deviator(&self) -> Self {
         *self - Self::identity() * (self.trace() / D as f64)
     }
 
     /// Eigenvalues (descending) and right-handed eigenvectors.
+    #[inline]
     pub fn eigen(&self) -> SymmetricEigen<D> {
         symmetric_eigen(&self.to_matrix())
     }
@@ -131,6 +148,7 @@ impl<const D: usize> Default for SymmetricMatrix<D>
 where
     Dim<D>: Space<D>,
 {
+    #[inline]
     fn default() -> Self {
         Self::zero()
     }
@@ -141,6 +159,7 @@ where
     Dim<D>: Space<D>,
 {
     type Output = Self;
+    #[inline]
     fn add(self, other: Self) -> Self {
         Self { entries: self.entries + other.entries }
     }
@@ -151,6 +170,7 @@ where
     Dim<D>: Space<D>,
 {
     type Output = Self;
+    #[inline]
     fn sub(self, other: Self) -> Self {
         Self { entries: self.entries - other.entries }
     }
@@ -161,6 +181,7 @@ where
     Dim<D>: Space<D>,
 {
     type Output = Self;
+    #[inline]
     fn neg(self) -> Self {
         Self { entries: -self.entries }
     }
@@ -171,6 +192,7 @@ where
     Dim<D>: Space<D>,
 {
     type Output = Self;
+    #[inline]
     fn mul(self, factor: f64) -> Self {
         Self { entries: self.entries * factor }
     }
@@ -180,6 +202,7 @@ impl<const D: usize> AddAssign for SymmetricMatrix<D>
 where
     Dim<D>: Space<D>,
 {
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         self.entries += other.entries;
     }
@@ -189,6 +212,7 @@ impl<const D: usize> SubAssign for SymmetricMatrix<D>
 where
     Dim<D>: Space<D>,
 {
+    #[inline]
     fn sub_assign(&mut self, other: Self) {
         self.entries -= other.entries;
     }

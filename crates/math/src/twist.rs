@@ -26,32 +26,38 @@ where
     pub const LEN: usize = D + <Dim<D> as Space<D>>::SPIN;
 
     /// At rest.
+    #[inline]
     pub fn zero() -> Self {
         Self { linear: Vector::zeros(), angular: Spin::<D>::zero() }
     }
 
     /// Velocity of the point at `arm` (m) from the centre of mass: `v + omega x arm`.
+    #[inline]
     pub fn at(&self, arm: &Vector<D>) -> Vector<D> {
         self.linear + Dim::spin_cross(&self.angular, arm)
     }
 
     /// Force and torque of `force` at `arm` (m) from the centre of mass: `(f, arm x f)`, the adjoint of [`Self::at`].
+    #[inline]
     pub fn of_force(force: &Vector<D>, arm: &Vector<D>) -> Self {
         Self { linear: *force, angular: Dim::cross(arm, force) }
     }
 
     /// Inner product over all components.
+    #[inline]
     pub fn dot(&self, other: &Self) -> f64 {
         self.linear.dot(&other.linear) + self.angular.dot(&other.angular)
     }
 
     /// Copies the linear and then the angular part into `flat`.
+    #[inline]
     pub fn write(&self, flat: &mut [f64]) {
         flat[..D].copy_from_slice(self.linear.as_slice());
         flat[D..Self::LEN].copy_from_slice(self.angular.as_slice());
     }
 
     /// Inverse of [`Self::write`].
+    #[inline]
     pub fn read(flat: &[f64]) -> Self {
         Self {
             linear: Vector::from_column_slice(&flat[..D]),
@@ -64,6 +70,7 @@ impl<const D: usize> Default for Twist<D>
 where
     Dim<D>: Space<D>,
 {
+    #[inline]
     fn default() -> Self {
         Self::zero()
     }
@@ -74,6 +81,7 @@ where
     Dim<D>: Space<D>,
 {
     type Output = Self;
+    #[inline]
     fn add(self, other: Self) -> Self {
         Self { linear: self.linear + other.linear, angular: self.angular + other.angular }
     }
@@ -83,6 +91,7 @@ impl<const D: usize> AddAssign for Twist<D>
 where
     Dim<D>: Space<D>,
 {
+    #[inline]
     fn add_assign(&mut self, other: Self) {
         *self = *self + other;
     }
@@ -93,6 +102,7 @@ where
     Dim<D>: Space<D>,
 {
     type Output = Self;
+    #[inline]
     fn sub(self, other: Self) -> Self {
         Self { linear: self.linear - other.linear, angular: self.angular - other.angular }
     }
@@ -102,6 +112,7 @@ impl<const D: usize> SubAssign for Twist<D>
 where
     Dim<D>: Space<D>,
 {
+    #[inline]
     fn sub_assign(&mut self, other: Self) {
         *self = *self - other;
     }
@@ -112,6 +123,7 @@ where
     Dim<D>: Space<D>,
 {
     type Output = Self;
+    #[inline]
     fn neg(self) -> Self {
         Self { linear: -self.linear, angular: -self.angular }
     }
@@ -122,6 +134,7 @@ where
     Dim<D>: Space<D>,
 {
     type Output = Self;
+    #[inline]
     fn mul(self, factor: f64) -> Self {
         Self { linear: self.linear * factor, angular: self.angular * factor }
     }

@@ -1,8 +1,10 @@
 //! A rigid body and its state.
 
-use crate::{OrientationOrder, energy_fix::restore_energy, rotation_vector};
+use crate::fracture::Breakable;
+use crate::{Geometry, Material, OrientationOrder, energy_fix::restore_energy, rotation_vector};
 use serde::{Deserialize, Serialize};
 use splashdown_math::{Coordinates, Dim, Frame, Inertia, Space, Spin, Twist, Vector};
+use std::sync::Arc;
 
 /// How a body moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -32,6 +34,12 @@ where
     pub mass: f64,
     /// Inertia tensor `I0` about the centre of mass in object axes, which are its principal axes (kg m^2).
     pub inertia: Inertia<D>,
+    /// What it looks like to others, shared by all that look alike; a body without geometry touches nothing.
+    pub geometry: Option<Arc<Geometry<D>>>,
+    /// How its surface behaves in contact.
+    pub material: Material,
+    /// From which impulse on it breaks, and how; a body without never breaks.
+    pub breakable: Option<Breakable<D>>,
 }
 
 /// Mass properties that no body can have.
@@ -55,6 +63,12 @@ pub enum BodyError {
         /// Offending value.
         moment: f64,
     },
+    /// A half space that is to move by forces.
+    #[error("body `{name}` is a half space, which has no finite mass; make it static or kinematic")]
+    Unbounded {
+        /// Name of the body.
+        name: String,
+    },
 }
 
 impl<const D: usize> Body<D>
@@ -70,7 +84,53 @@ where
         if let Some(&moment) = moments.iter().find(|moment| !(moment.is_finite() && **moment > 0.0)) {
             return Err(BodyError::Moment { name, moment });
         }
-        Ok(Self { name, kind, mass, inertia: Dim::inertia_from_principal(moments) })
+        let inertia = Dim::inertia_from_principal(moments);
+        Ok(Self { name, kind, mass, inertia, geometry: None, material: Material::default(), breakable: None })
+    }
+
+    /// A body of the given shape and mass (kg), with the inertia of a homogeneous solid.
+    pub fn with_geometry(
+        name: impl Into<String>,
+        kind: Kind,
+        mass: f64,
+        geometry: Arc<Geometry<D>>,
+    ) -> Result<Self, BodyError> {
+        let moments = match geometry.properties() {
+            Some(properties) => {
+                let n = <Dim<D> as Space<D>>::SPIN;
+                let entries = Dim::inertia_entries(&properties.inertia);
+                (0..n).map(|i| entries[i * n + i] * (mass / properties.volume)).collect()
+            }
+            // A half space never responds; any moments do.
+            None => vec![1.0; <Dim<D> as Space<D>>::SPIN],
+        };
+        let mut body = Self::new(name, kind, mass, &moments)?;
+        if geometry.properties().is_none() && body.kind == Kind::Dynamic {
+            return Err(BodyError::Unbounded { name: body.name });
+        }
+        body.geometry = Some(geometry);
+        Ok(body)
+    }
+
+    /// Sets the principal moments of inertia about the object's axes (kg m^2; one in 2D, three in 3D).
+    pub fn moments(mut self, moments: &[f64]) -> Result<Self, BodyError> {
+        if let Some(&moment) = moments.iter().find(|moment| !(moment.is_finite() && **moment > 0.0)) {
+            return Err(BodyError::Moment { name: self.name, moment });
+        }
+        self.inertia = Dim::inertia_from_principal(moments);
+        Ok(self)
+    }
+
+    /// Sets how its surface behaves in contact.
+    pub fn material(mut self, material: Material) -> Self {
+        self.material = material;
+        self
+    }
+
+    /// Sets from which impulse on it breaks, and how.
+    pub fn breakable(mut self, breakable: Breakable<D>) -> Self {
+        self.breakable = Some(breakable);
+        self
     }
 
     /// Does it respond to impulses?

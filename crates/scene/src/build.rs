@@ -1,19 +1,23 @@
 //! The world that a scene describes.
 
-use crate::description::{Deformable, Formulation, Geometry, Kind, Rigid, Rotation, Scene, Shape, SpinValue};
+use crate::breakable::breakable;
+use crate::description::{
+    ContactMethod, Deformable, Formulation, Geometry, Kind, Rigid, Rotation, Scene, Shape, SpinValue,
+};
 use crate::limits::{MAX_MEMORY_BYTES, Size, bytes_text};
 use splashdown_couple::{ModelError, World};
 use splashdown_deformable::{Particles, Spring};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
-use splashdown_rigid::{Body, BodyError};
+use splashdown_rigid::{Body, BodyError, GeometryError, JointError, Material};
+use std::sync::Arc;
 
 /// A world in the scene's dimension.
 #[derive(Debug, Clone)]
 pub enum AnyWorld {
     /// In the plane.
-    Two(World<2>),
+    Two(Box<World<2>>),
     /// In space.
-    Three(World<3>),
+    Three(Box<World<3>>),
 }
 
 /// A scene that passed its checks and still cannot become a world, such as one with a mass that underflows to zero.
@@ -22,6 +26,14 @@ pub enum BuildError {
     /// A dimension other than 2 and 3.
     #[error("a scene has 2 or 3 dimensions, not {0}")]
     Dimension(u32),
+    /// A body of finite elements that cannot be made.
+    #[error("`{name}`: {reason}")]
+    Elastic {
+        /// Name of the body.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
     /// A vector or rotation that is not one of the scene's dimension.
     #[error("`{field}` of `{name}` is not one of {dimension} dimensions")]
     Components {
@@ -44,12 +56,40 @@ pub enum BuildError {
         /// Estimated memory.
         bytes: u128,
     },
+    /// A shape that encloses nothing.
+    #[error("shape of `{name}`: {source}")]
+    Geometry {
+        /// Name of the body.
+        name: String,
+        /// What is wrong with it.
+        source: GeometryError,
+    },
     /// Mass properties that no rigid body can have.
     #[error(transparent)]
     Body(#[from] BodyError),
+    /// A fluid that cannot be simulated.
+    #[error("fluid: {0}")]
+    Fluid(#[from] splashdown_fluid::FluidError),
     /// Particles or springs that cannot be simulated.
     #[error(transparent)]
     Model(#[from] ModelError),
+    /// A joint that cannot be.
+    #[error(transparent)]
+    Joint(#[from] JointError),
+    /// A joint to a body that does not exist.
+    #[error("joint `{joint}` joins `{body}`, but there is no rigid body of that name")]
+    NoBody {
+        /// Name of the joint.
+        joint: String,
+        /// The name that is not there.
+        body: String,
+    },
+    /// A file that was to be imported when the scene was loaded.
+    #[error("`{file}` is not imported: load the scene from a file")]
+    NotImported {
+        /// The file.
+        file: String,
+    },
 }
 
 /// One rigid body of the world: an entry of `[[rigid]]`, or one copy of a repeated one.
@@ -69,9 +109,12 @@ pub fn build(scene: &Scene) -> Result<AnyWorld, BuildError> {
     if bytes > MAX_MEMORY_BYTES {
         return Err(BuildError::TooLarge { bytes });
     }
+    if let Some(import) = scene.import.first() {
+        return Err(BuildError::NotImported { file: import.file.clone() });
+    }
     match scene.dimension {
-        2 => world::<2>(scene).map(AnyWorld::Two),
-        3 => world::<3>(scene).map(AnyWorld::Three),
+        2 => world::<2>(scene).map(|world| AnyWorld::Two(world.into())),
+        3 => world::<3>(scene).map(|world| AnyWorld::Three(world.into())),
         other => Err(BuildError::Dimension(other)),
     }
 }
@@ -118,7 +161,7 @@ impl Scene {
 
 fn world<const D: usize>(scene: &Scene) -> Result<World<D>, BuildError>
 where
-    Dim<D>: Space<D>,
+    Dim<D>: crate::build_elastic::ElasticSpace<D>,
 {
     let gravity = vector::<D>("scene", "gravity", Some(&scene.gravity_vector()))?;
     let mut world = World::new(gravity)?;
@@ -129,21 +172,41 @@ where
         Formulation::Spd => splashdown_couple::Formulation::Spd,
         Formulation::Kkt => splashdown_couple::Formulation::Kkt,
     };
-    for copy in scene.rigid_copies() {
-        add_rigid(&mut world, &copy)?;
+    options.contact.enabled = scene.contact.enabled;
+    options.contact.iterations = scene.contact.iterations as usize;
+    if scene.contact.method == ContactMethod::Propagation {
+        options.contact.method = splashdown_rigid::ContactMethod::Propagation;
+        options.contact.push_out = splashdown_rigid::PushOut::Central;
     }
-    for body in &scene.deformable {
+    // Copies of one entry follow each other and share its geometry.
+    let mut made: Option<(*const Rigid, Arc<splashdown_rigid::Geometry<D>>)> = None;
+    for copy in scene.rigid_copies() {
+        let geometry = match &made {
+            Some((of, geometry)) if std::ptr::eq(*of, copy.rigid) => geometry.clone(),
+            _ => Arc::new(placed_solid::<D>(copy.rigid)?),
+        };
+        add_rigid(&mut world, &copy, geometry.clone())?;
+        made = Some((std::ptr::from_ref(copy.rigid), geometry));
+    }
+    crate::articulate::add(&mut world, scene)?;
+    for body in scene.deformable.iter().filter(|body| body.material.is_none()) {
         add_deformable(&mut world, body)?;
     }
+    crate::build_elastic::add_elastic(&mut world, scene)?;
+    crate::build_fluid::add_fluid(&mut world, scene)?;
     Ok(world)
 }
 
-fn add_rigid<const D: usize>(world: &mut World<D>, copy: &RigidCopy<'_>) -> Result<(), BuildError>
+fn add_rigid<const D: usize>(
+    world: &mut World<D>,
+    copy: &RigidCopy<'_>,
+    geometry: Arc<splashdown_rigid::Geometry<D>>,
+) -> Result<(), BuildError>
 where
     Dim<D>: Space<D>,
 {
     let RigidCopy { name, rigid, offset } = copy;
-    let (volume, unit_moments) = shape_properties::<D>(name, &rigid.shape)?;
+    let volume = geometry.properties().map_or(0.0, |properties| properties.volume);
     let mass = match (rigid.mass, rigid.density) {
         (Some(mass), _) => mass,
         (None, Some(density)) => density * volume,
@@ -156,13 +219,38 @@ where
         Kind::Static => splashdown_rigid::Kind::Static,
         Kind::Kinematic => splashdown_rigid::Kind::Kinematic,
     };
-    let moments: Vec<f64> = unit_moments.iter().map(|moment| mass * moment).collect();
-    let body = Body::new(name.clone(), kind, mass, &moments)?;
+    let default = Material::default();
+    let placement = *geometry.placement();
+    let mut body = Body::with_geometry(name.clone(), kind, mass, geometry)?.material(Material {
+        restitution: rigid.restitution.unwrap_or(default.restitution),
+        friction: rigid.friction.unwrap_or(default.friction),
+        rolling: rigid.rolling_friction.unwrap_or(0.0),
+        spinning: rigid.spinning_friction.unwrap_or(0.0),
+    });
+    match &rigid.moments {
+        None => {}
+        Some(given) if given.len() == <Dim<D> as Space<D>>::SPIN => body = body.moments(given)?,
+        Some(_) => return Err(BuildError::Components { name: name.clone(), field: "moments", dimension: D }),
+    }
+    body.breakable = rigid.fracture.as_ref().map(breakable);
     let mut position = vector::<D>(name, "position", rigid.position.as_deref())?;
     for (component, offset) in position.iter_mut().zip(offset) {
         *component += offset;
     }
-    let frame = Frame { position, rotation: rotation::<D>(name, rigid.rotation.as_ref())? };
+    let rotation = match &rigid.shape {
+        // The plane's own direction comes first.
+        Shape::Plane { normal: Some(normal), .. } => {
+            let up = Vector::from_fn(|a, _| if a == 1 { 1.0 } else { 0.0 });
+            let normal = vector::<D>(name, "shape.plane.normal", Some(normal))?;
+            let own = Dim::rotation_between(&up, &normal);
+            Dim::compose(&rotation::<D>(name, rigid.rotation.as_ref())?, &own)
+        }
+        _ => rotation::<D>(name, rigid.rotation.as_ref())?,
+    };
+    // Object coordinates begin at the centre of mass and lie along principal axes.
+    let described = Frame { position, rotation };
+    let frame =
+        if placement == Frame::identity() { described } else { described.compose(&placement.inverse()) };
     let twist = Twist {
         linear: vector::<D>(name, "velocity", rigid.velocity.as_deref())?,
         angular: spin::<D>(name, rigid.spin.as_ref())?,
@@ -171,20 +259,70 @@ where
     Ok(())
 }
 
-/// Volume (m^D) of a shape and its principal moments for mass 1 (m^2).
-fn shape_properties<const D: usize>(name: &str, shape: &Shape) -> Result<(f64, Vec<f64>), BuildError>
+/// The geometry of a body: its shape, moved if the entry says so.
+fn placed_solid<const D: usize>(rigid: &Rigid) -> Result<splashdown_rigid::Geometry<D>, BuildError>
 where
     Dim<D>: Space<D>,
 {
+    let name = rigid.name.as_str();
+    let geometry = solid::<D>(name, &rigid.shape)?;
+    if !rigid.moves_its_shape() {
+        return Ok(geometry);
+    }
+    let frame = Frame {
+        position: vector::<D>(name, "shape_position", rigid.shape_position.as_deref())?,
+        rotation: rotation::<D>(name, rigid.shape_rotation.as_ref())?,
+    };
+    geometry.moved(&frame).map_err(|source| BuildError::Geometry { name: name.into(), source })
+}
+
+/// Cells of the level set of shapes that have no exact contact.
+const SHAPE_CELLS: usize = 48;
+
+/// The geometry of a shape.
+fn solid<const D: usize>(name: &str, shape: &Shape) -> Result<splashdown_rigid::Geometry<D>, BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    use splashdown_geometry::shapes::Shape as Formula;
+    use splashdown_rigid::Geometry;
+    let refused = |source: GeometryError| BuildError::Geometry { name: name.into(), source };
+    let sampled = |formula: Result<Formula<D>, _>| {
+        formula
+            .map_err(GeometryError::from)
+            .and_then(|formula| Geometry::shape(formula, SHAPE_CELLS))
+            .map_err(refused)
+    };
     match shape {
-        Shape::Sphere { radius } => {
-            let moment = <Dim<D> as Space<D>>::BALL_INERTIA * radius * radius;
-            let volume = <Dim<D> as Space<D>>::BALL_VOLUME * radius.powi(D as i32);
-            Ok((volume, vec![moment; <Dim<D> as Space<D>>::SPIN]))
-        }
+        Shape::Sphere { radius } => Geometry::sphere(*radius).map_err(refused),
         Shape::Box { size } => {
             let edges = vector::<D>(name, "shape.box.size", Some(size))?;
-            Ok((edges.product(), Dim::<D>::box_inertia(&edges)))
+            Geometry::cuboid(edges * 0.5).map_err(refused)
+        }
+        Shape::Capsule { radius, length } => Geometry::capsule(*radius, 0.5 * length).map_err(refused),
+        Shape::Cylinder { radius, length } => sampled(Formula::cylinder(*radius, 0.5 * length)),
+        Shape::Torus { ring, tube } => sampled(Formula::torus(*ring, *tube)),
+        Shape::Hull { points } => {
+            let points: Result<Vec<_>, _> =
+                points.iter().map(|p| vector::<D>(name, "shape.hull.points", Some(p))).collect();
+            Geometry::hull(&points?).map_err(refused)
+        }
+        Shape::Boxes { parts } => {
+            let mut all: Option<Formula<D>> = None;
+            for part in parts {
+                let half = vector::<D>(name, "shape.boxes.size", Some(&part.size))? * 0.5;
+                let position = vector::<D>(name, "shape.boxes.position", Some(&part.position))?;
+                let part = Formula::cuboid(half).and_then(|cuboid| cuboid.translated(position));
+                let part = part.map_err(|error| refused(error.into()))?;
+                all = Some(match all {
+                    Some(all) => all.union(part),
+                    None => part,
+                });
+            }
+            sampled(all.ok_or(splashdown_geometry::shapes::ShapeError::NoShapes))
+        }
+        Shape::Plane { .. } => {
+            Geometry::half_space(Vector::from_fn(|a, _| if a == 1 { 1.0 } else { 0.0 })).map_err(refused)
         }
     }
 }
@@ -194,7 +332,12 @@ where
     Dim<D>: Space<D>,
 {
     let name = body.name.as_str();
-    let Geometry::Chain(chain) = &body.geometry;
+    let Geometry::Chain(chain) = &body.geometry else {
+        return Err(BuildError::Elastic {
+            name: name.into(),
+            reason: "a body of this geometry needs a `material`".into(),
+        });
+    };
     let from = vector::<D>(name, "geometry.chain.from", Some(&chain.from))?;
     let to = vector::<D>(name, "geometry.chain.to", Some(&chain.to))?;
     let count = chain.particles as usize;
@@ -246,7 +389,7 @@ where
 }
 
 /// A vector of the scene's dimension; zero when it is not given.
-fn vector<const D: usize>(
+pub(crate) fn vector<const D: usize>(
     name: &str,
     field: &'static str,
     values: Option<&[f64]>,
@@ -258,7 +401,7 @@ fn vector<const D: usize>(
     }
 }
 
-fn spin<const D: usize>(name: &str, value: Option<&SpinValue>) -> Result<Spin<D>, BuildError>
+pub(crate) fn spin<const D: usize>(name: &str, value: Option<&SpinValue>) -> Result<Spin<D>, BuildError>
 where
     Dim<D>: Space<D>,
 {
@@ -273,7 +416,7 @@ where
     Ok(Spin::<D>::from_slice(components))
 }
 
-fn rotation<const D: usize>(
+pub(crate) fn rotation<const D: usize>(
     name: &str,
     value: Option<&Rotation>,
 ) -> Result<splashdown_math::Rotation<D>, BuildError>
@@ -301,7 +444,7 @@ where
 }
 
 /// Divided by the largest component, so that the square of a long or a short one neither overflows nor vanishes.
-fn scaled(vector: &[f64]) -> Vec<f64> {
+pub(crate) fn scaled(vector: &[f64]) -> Vec<f64> {
     let largest = vector.iter().fold(0.0f64, |most, c| most.max(c.abs()));
     vector.iter().map(|c| c / largest).collect()
 }
@@ -314,7 +457,7 @@ mod tests {
 
     fn three(scene: &Scene) -> World<3> {
         match build(scene).expect("a world") {
-            AnyWorld::Three(world) => world,
+            AnyWorld::Three(world) => *world,
             AnyWorld::Two(_) => unreachable!("the scene has three dimensions"),
         }
     }

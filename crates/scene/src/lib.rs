@@ -16,18 +16,26 @@
 //! assert_eq!(errors.problems()[1].hint.as_deref(), Some("did you mean `step`?"));
 //! ```
 
+mod articulate;
+mod breakable;
 mod build;
+mod build_elastic;
+mod build_fluid;
 mod check;
 pub mod checkpoint;
 pub mod container;
 mod description;
 pub mod export;
 mod expression;
+mod fluid_picture;
 pub mod frame;
+mod import;
 pub mod limits;
 mod load;
 pub mod log;
+mod looks;
 mod overrides;
+pub mod pattern_file;
 mod problem;
 pub mod recorder;
 mod reference;

@@ -1,6 +1,6 @@
 //! How large a scene may be, and estimates of what it needs.
 
-use crate::description::{Deformable, Rigid, Scene};
+use crate::description::{Deformable, Fluid, Rigid, Scene};
 
 /// Most memory a scene may need by the estimate of [`Size::memory_bytes`].
 pub const MAX_MEMORY_BYTES: u128 = 16 << 30;
@@ -18,6 +18,11 @@ const FRAME_BYTES_PER_RIGID_BODY: u128 = 128;
 /// Bytes of one particle in a frame, before compression.
 const FRAME_BYTES_PER_PARTICLE: u128 = 48;
 
+/// Memory of one cell of a fluid with its state, the copy of it during a step, working fields, pressure solver and markers (bytes).
+const BYTES_PER_FLUID_CELL: u128 = 700;
+/// Bytes of one cell of a fluid in a frame, before compression.
+const FRAME_BYTES_PER_FLUID_CELL: u128 = 28;
+
 /// Number of things in a scene.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Size {
@@ -25,6 +30,8 @@ pub struct Size {
     pub rigid_bodies: u128,
     /// Particles of deformable bodies.
     pub particles: u128,
+    /// Cells of the fluid.
+    pub fluid_cells: u128,
 }
 
 impl Size {
@@ -32,7 +39,8 @@ impl Size {
     pub fn of(scene: &Scene) -> Self {
         let rigid = scene.rigid.iter().map(Self::of_rigid);
         let deformable = scene.deformable.iter().map(Self::of_deformable);
-        rigid.chain(deformable).fold(Self::default(), Self::plus)
+        let fluid = scene.fluid.iter().map(Self::of_fluid);
+        rigid.chain(deformable).chain(fluid).fold(Self::default(), Self::plus)
     }
 
     /// Size of an entry of `[[rigid]]` with its copies.
@@ -41,12 +49,17 @@ impl Size {
             .repeat
             .as_ref()
             .map_or(1, |r| r.count.iter().fold(1u128, |n, &c| n.saturating_mul(c.into())));
-        Self { rigid_bodies: copies, particles: 0 }
+        Self { rigid_bodies: copies, ..Self::default() }
     }
 
     /// Size of a deformable body.
     pub fn of_deformable(body: &Deformable) -> Self {
-        Self { rigid_bodies: 0, particles: body.geometry.particle_count().into() }
+        Self { particles: body.geometry.particle_count().into(), ..Self::default() }
+    }
+
+    /// Size of a fluid.
+    pub fn of_fluid(fluid: &Fluid) -> Self {
+        Self { fluid_cells: fluid.cell_count(), ..Self::default() }
     }
 
     /// Both together.
@@ -54,6 +67,7 @@ impl Size {
         Self {
             rigid_bodies: self.rigid_bodies.saturating_add(other.rigid_bodies),
             particles: self.particles.saturating_add(other.particles),
+            fluid_cells: self.fluid_cells.saturating_add(other.fluid_cells),
         }
     }
 
@@ -62,6 +76,7 @@ impl Size {
         self.rigid_bodies
             .saturating_mul(BYTES_PER_RIGID_BODY)
             .saturating_add(self.particles.saturating_mul(BYTES_PER_PARTICLE))
+            .saturating_add(self.fluid_cells.saturating_mul(BYTES_PER_FLUID_CELL))
     }
 
     /// Estimated size of one frame before compression (bytes).
@@ -69,6 +84,7 @@ impl Size {
         self.rigid_bodies
             .saturating_mul(FRAME_BYTES_PER_RIGID_BODY)
             .saturating_add(self.particles.saturating_mul(FRAME_BYTES_PER_PARTICLE))
+            .saturating_add(self.fluid_cells.saturating_mul(FRAME_BYTES_PER_FLUID_CELL))
     }
 }
 

@@ -1,12 +1,15 @@
 //! From text to a checked [`Scene`]: parse, include, override, check, read.
 
+use crate::build::{rotation, vector};
 use crate::check;
+use crate::import;
 use crate::overrides;
 use crate::problem::{Problem, ProblemKind, SceneErrors};
 use crate::source::{self, Origin, ReadText, SourceText, Sources};
 use crate::suggest;
 use crate::tree::{self, Entry, Node, Value};
-use crate::{Scene, shipped};
+use crate::{Import, Rotation, Scene, shipped};
+use splashdown_math::Frame;
 use std::path::{Path, PathBuf};
 use toml::de::DeTable;
 
@@ -112,6 +115,9 @@ fn finish(
         }
     }
     check::shape::check(&mut root, &loader.sources, &mut loader.problems);
+    if loader.problems.is_empty() {
+        loader.imports(&mut root);
+    }
     check::meaning::check(&root, &mut loader.problems);
     if loader.problems.is_empty() {
         match serde_json::from_value::<Scene>(root.to_json()) {
@@ -204,6 +210,72 @@ impl Loader {
         let own = std::mem::replace(root, base);
         root.origin = own.origin;
         merge(root, own);
+    }
+
+    /// Puts the bodies and joints of imported files in the place of `import`.
+    fn imports(&mut self, root: &mut Node) {
+        let dimension = root.get("dimension").map(Node::to_json);
+        let Value::Table(table) = &mut root.value else { return };
+        let Some(list) = table.remove("import") else { return };
+        for item in list.node.items() {
+            let imported = match self.imported(item, dimension.as_ref().and_then(|d| d.as_u64())) {
+                Ok(imported) => imported,
+                Err(problem) => {
+                    self.problems.push(problem);
+                    continue;
+                }
+            };
+            let lists = [
+                ("rigid", serde_json::to_value(imported.rigid)),
+                ("joint", serde_json::to_value(imported.joint)),
+            ];
+            for (name, values) in lists {
+                let mut read = Node::from_json(values.unwrap_or_default());
+                read.place_at(item.origin);
+                let Value::Array(read) = read.value else { continue };
+                let entry = table.entry(name.to_owned()).or_insert_with(|| Entry {
+                    key: item.origin,
+                    node: Node::new(item.origin, Value::Array(Vec::new())),
+                });
+                if let Value::Array(items) = &mut entry.node.value {
+                    items.extend(read);
+                }
+            }
+        }
+    }
+
+    fn imported(&mut self, item: &Node, dimension: Option<u64>) -> Result<import::Imported, Problem> {
+        let at = |key: &str| item.get(key).unwrap_or(item).origin;
+        let wrong = |message: String| Problem::new(ProblemKind::Import, message).field("import");
+        let import: Import = serde_json::from_value(item.to_json())
+            .map_err(|error| wrong(error.to_string()).at(item.origin))?;
+        if dimension != Some(3) {
+            return Err(wrong("URDF and MJCF files describe bodies in space".into())
+                .at(at("file"))
+                .allowed("`dimension = 3`"));
+        }
+        let folder = item.origin.and_then(|origin| self.sources.get(origin.source)?.folder.clone());
+        let path = folder.unwrap_or_default().join(&import.file);
+        let read = source::read(&path).map_err(|error| {
+            wrong(error.to_string()).at(at("file")).hint("the path is relative to the folder of this file")
+        })?;
+        let name = path.display().to_string();
+        let folder = path.parent().map(Path::to_owned);
+        let source = self.sources.add(SourceText { name, text: read.text.as_str().into(), folder });
+        if let Some(start) = read.invalid_at {
+            let place = Origin { source, start, end: start + '\u{fffd}'.len_utf8() };
+            return Err(wrong("the file is not UTF-8 text".into()).at(Some(place)));
+        }
+        // z up, as such files have it, becomes y up.
+        let upright = Rotation::AxisAngle { axis: vec![1.0, 0.0, 0.0], degrees: -90.0 };
+        let turned = import.rotation.as_ref().unwrap_or(&upright);
+        let placement = Frame {
+            position: vector::<3>("import", "position", import.position.as_deref())
+                .map_err(|error| wrong(error.to_string()).at(at("position")))?,
+            rotation: rotation::<3>("import", Some(turned))
+                .map_err(|error| wrong(error.to_string()).at(at("rotation")))?,
+        };
+        import::read(&read.text, source, &import, &placement)
     }
 
     fn included(&mut self, text: &str, folder: Option<&Path>, depth: usize) -> Result<Node, Problem> {

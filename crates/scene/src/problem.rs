@@ -36,6 +36,8 @@ pub enum ProblemKind {
     Expression,
     /// An `include` that cannot be followed.
     Include,
+    /// An imported file that cannot be understood.
+    Import,
     /// A `--set` override that cannot be applied.
     Override,
     /// The scene asks for more memory, frames or steps than the limits allow.

@@ -4,7 +4,7 @@
 //! what makes resuming exact. The queue is bounded by the memory it holds: a solver that outruns the disk waits.
 
 use crate::checkpoint::{Checkpoint, CheckpointError};
-use crate::frame::{Frame, FrameError};
+use crate::frame::{Frame, FrameError, SavedShapes};
 use crate::log::LogWriter;
 use crate::run_folder::Layout;
 use crate::storage::{self, StorageError};
@@ -112,7 +112,7 @@ impl Recorder {
         let path = layout.root().to_owned();
         let thread = std::thread::Builder::new()
             .name("recorder".into())
-            .spawn(move || write_jobs(&for_thread, &mut Writer { layout, log, compression }))
+            .spawn(move || write_jobs(&for_thread, &mut Writer { layout, log, compression, saved: None }))
             .map_err(StorageError::doing("start a thread that writes to", &path))?;
         Ok(Self { shared, thread: Some(thread), limit, stalled: Duration::ZERO })
     }
@@ -193,16 +193,31 @@ struct Writer {
     layout: Layout,
     log: LogWriter,
     compression: i32,
+    /// Surfaces that the frames on disk hold; `None` until the first frame that needs to know.
+    saved: Option<SavedShapes>,
 }
 
 impl Writer {
+    /// The file of a frame, without the surfaces that earlier frames hold: those of this session, and after a resume of the ones before.
+    fn encode(&mut self, frame: &Frame) -> Result<Vec<u8>, FrameError> {
+        if !frame.has_surfaces() {
+            return frame.encode(self.compression);
+        }
+        if self.saved.is_none() {
+            let frames = self.layout.list_frames()?;
+            let earlier = frames.iter().filter(|(index, _)| *index < frame.index);
+            self.saved = Some(SavedShapes::of_frames(earlier.map(|(_, path)| path.as_path())));
+        }
+        frame.encode_after(self.compression, self.saved.get_or_insert_default())
+    }
+
     fn write(&mut self, job: Job) -> Result<(), RecordError> {
         match job {
             Job::Log(line) => Ok(self.log.append(&line)?),
             Job::Frame(frame) => {
                 let index = frame.index;
                 let in_frame = |error| RecordError::Frame { index, error };
-                let file = frame.encode(self.compression).map_err(in_frame)?;
+                let file = self.encode(&frame).map_err(in_frame)?;
                 let path = self.layout.frame(index);
                 Ok(storage::write_atomically(&path, |out| out.write_all(&file))?)
             }

@@ -3,9 +3,11 @@
 use crate::build::{AnyWorld, BuildError, build};
 use crate::description::{Scene, Shape};
 use crate::frame::{self, Association, Attribute, Bodies, Data, Element, Frame, Geometry, Part};
+use crate::looks::Looks;
 use crate::run::{Advance, Breakdown, Plan, Simulation, fingerprint};
-use splashdown_couple::{Clock, ClockError, Diagnostics, State, World};
+use splashdown_couple::{Clock, ClockError, Diagnostics, SolidElement, State, StepPolicy, World};
 use splashdown_math::{Coordinates, Dim, Space};
+use std::sync::Arc;
 
 /// Name of the part that holds all rigid bodies; no body can have it, since names have no spaces.
 pub const RIGID_BODIES: &str = "rigid bodies";
@@ -24,8 +26,8 @@ pub enum PrepareError {
 /// Builds the world of a scene, ready to run, and checks that its time step is possible.
 pub fn prepare(scene: &Scene) -> Result<Box<dyn Simulation>, PrepareError> {
     Ok(match build(scene)? {
-        AnyWorld::Two(world) => Box::new(SceneWorld::new(scene, world)?),
-        AnyWorld::Three(world) => Box::new(SceneWorld::new(scene, world)?),
+        AnyWorld::Two(world) => Box::new(SceneWorld::new(scene, *world)?),
+        AnyWorld::Three(world) => Box::new(SceneWorld::new(scene, *world)?),
     })
 }
 
@@ -112,6 +114,9 @@ where
     stable_step: f64,
     shapes: Vec<frame::Shape>,
     shape_of: Vec<u32>,
+    looks: Looks,
+    /// Looks of the fluid's obstacles.
+    fluid_shapes: Vec<frame::Shape>,
 }
 
 impl<const D: usize> SceneWorld<D>
@@ -125,22 +130,62 @@ where
         // Copies of one entry follow each other and share its shape.
         let mut shapes: Vec<frame::Shape> = Vec::new();
         let mut shape_of = Vec::new();
-        for copy in scene.rigid_copies() {
-            let shape = picture_of(&copy.rigid.shape);
-            if shapes.last() != Some(&shape) {
-                shapes.push(shape);
+        let mut last: Option<*const crate::Rigid> = None;
+        for (index, copy) in scene.rigid_copies().enumerate() {
+            if last != Some(std::ptr::from_ref(copy.rigid)) {
+                last = Some(std::ptr::from_ref(copy.rigid));
+                let geometry = world.model().bodies.get(index).and_then(|body| body.geometry.as_deref());
+                shapes.push(if copy.rigid.moves_its_shape() {
+                    surface_of(geometry)
+                } else {
+                    picture_of(&copy.rigid.shape, geometry)
+                });
             }
             shape_of.push(shapes.len() as u32 - 1);
         }
-        Ok(Self { world, clock, stable_step, shapes, shape_of })
+        let fluid_shapes = world.model().fluid.as_ref().map_or_else(Vec::new, crate::fluid_picture::shapes);
+        Ok(Self { world, clock, stable_step, shapes, shape_of, looks: Looks::default(), fluid_shapes })
     }
 }
 
-fn picture_of(shape: &Shape) -> frame::Shape {
+/// What a body looks like in object coordinates.
+fn picture_of<const D: usize>(shape: &Shape, geometry: Option<&splashdown_rigid::Geometry<D>>) -> frame::Shape
+where
+    Dim<D>: Space<D>,
+{
     match shape {
         Shape::Sphere { radius } => frame::Shape::Ball { radius: *radius },
         Shape::Box { size } => frame::Shape::Box { edges: size.clone() },
+        Shape::Plane { drawn, .. } => {
+            // A square in the plane, seen from outside; a line in 2D.
+            let half = 0.5 * drawn.unwrap_or(10.0);
+            let (points, elements) = if D == 2 {
+                (vec![half, 0.0, -half, 0.0], vec![0, 1])
+            } else {
+                let corners = [[-half, -half], [-half, half], [half, half], [half, -half]];
+                (corners.iter().flat_map(|[x, z]| [*x, 0.0, *z]).collect(), vec![0, 1, 2, 0, 2, 3])
+            };
+            frame::Shape::Surface(Arc::new(frame::SurfaceShape::new(points, elements)))
+        }
+        Shape::Capsule { .. }
+        | Shape::Cylinder { .. }
+        | Shape::Torus { .. }
+        | Shape::Hull { .. }
+        | Shape::Boxes { .. } => surface_of(geometry),
     }
+}
+
+/// The surface of a geometry in object coordinates.
+fn surface_of<const D: usize>(geometry: Option<&splashdown_rigid::Geometry<D>>) -> frame::Shape
+where
+    Dim<D>: Space<D>,
+{
+    let mesh = geometry.and_then(|geometry| geometry.surface());
+    let (points, elements) = mesh.map_or_else(Default::default, |mesh| (mesh.points, mesh.elements));
+    frame::Shape::Surface(Arc::new(frame::SurfaceShape::new(
+        points.iter().flat_map(|point| point.iter().copied()).collect(),
+        elements.into_iter().flatten().collect(),
+    )))
 }
 
 fn on_points(name: &str, unit: &str, components: usize, data: Vec<f64>) -> Attribute {
@@ -162,10 +207,13 @@ where
 
     fn advance(&mut self, frame: u64) -> Result<Advance, Breakdown> {
         let time = self.world.state().time;
-        let (dt, arrived) = self
-            .clock
-            .next_step(time, frame, self.stable_step)
-            .map_err(|error| Breakdown(error.to_string()))?;
+        // Transport of a fluid is stable at any step; adaptive steps follow it for accuracy.
+        let stable = match self.clock.policy {
+            StepPolicy::Fixed(_) => self.stable_step,
+            StepPolicy::Adaptive { .. } => self.stable_step.min(self.world.fluid_stable_step()),
+        };
+        let (dt, arrived) =
+            self.clock.next_step(time, frame, stable).map_err(|error| Breakdown(error.to_string()))?;
         let report = self.world.step(dt).map_err(|error| Breakdown(error.to_string()))?;
         if arrived {
             self.world.set_time(self.clock.frame_time(frame));
@@ -177,10 +225,11 @@ where
         let (model, state) = (self.world.model(), self.world.state());
         let mut parts = Vec::new();
         if !model.bodies.is_empty() {
+            let (shapes, shape_of) = self.looks.of(model, state, &self.shapes, &self.shape_of);
             let mut bodies = Bodies {
                 names: model.bodies.iter().map(|body| body.name.clone()).collect(),
-                shapes: self.shapes.clone(),
-                shape_of: self.shape_of.clone(),
+                shapes,
+                shape_of,
                 ..Bodies::default()
             };
             let (mut velocity, mut spin) = (Vec::new(), Vec::new());
@@ -211,6 +260,30 @@ where
                     on_points("mass", "kg", 1, model.particles.mass[particles].to_vec()),
                 ],
             });
+        }
+        if let Some(solids) = self.world.solids() {
+            let motion = &state.solids.motion;
+            for body in &solids.bodies {
+                let flat = D * body.particles.start..D * body.particles.end;
+                let element = match body.element {
+                    SolidElement::Segment => Element::Segment,
+                    SolidElement::Triangle => Element::Triangle,
+                    SolidElement::Tetrahedron => Element::Tetrahedron,
+                    SolidElement::Hexahedron => Element::Hexahedron,
+                };
+                let positions = motion.position[flat.clone()].to_vec();
+                parts.push(Part {
+                    name: body.name.clone(),
+                    geometry: Geometry::Mesh { element, positions, elements: body.elements.clone() },
+                    attributes: vec![
+                        on_points("velocity", "m/s", D, motion.velocity[flat].to_vec()),
+                        on_points("mass", "kg", 1, solids.solid.masses()[body.particles.clone()].to_vec()),
+                    ],
+                });
+            }
+        }
+        if let (Some(fluid), Some(now)) = (&model.fluid, &state.fluid) {
+            crate::fluid_picture::add_parts(fluid, now, &self.fluid_shapes, &mut parts);
         }
         Frame { dimension: D, index, step: state.step, time: state.time, parts }
     }

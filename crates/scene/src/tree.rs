@@ -53,6 +53,21 @@ impl Node {
         Self { origin, value }
     }
 
+    /// Gives every node below the same place: what was made from one place of a file.
+    pub(crate) fn place_at(&mut self, origin: Option<Origin>) {
+        self.origin = origin;
+        match &mut self.value {
+            Value::Table(table) => {
+                for entry in table.values_mut() {
+                    entry.key = origin;
+                    entry.node.place_at(origin);
+                }
+            }
+            Value::Array(items) => items.iter_mut().for_each(|item| item.place_at(origin)),
+            _ => {}
+        }
+    }
+
     /// What kind of thing this is, for messages: "a number", "a table", ...
     pub(crate) fn kind(&self) -> &'static str {
         match &self.value {

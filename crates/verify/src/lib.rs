@@ -1,10 +1,7 @@
 //! Proof: named cases that measure the simulator against exact solutions and published numbers, and the harness that runs and reports them.
-//!
-//! One case is one file in `cases/`, which opens with the physics, the source and the formula, then the set-up, then the measurement.
-//! A reference number is copied from its source with the citation, never from our own output.
+//! The cases themselves are in `splashdown-cases`.
 
 mod case;
-pub mod cases;
 mod glob;
 mod plot;
 mod report;

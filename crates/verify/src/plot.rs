@@ -82,7 +82,19 @@ pub(crate) fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
-/// Draws the plot as a stand-alone SVG element.
+impl Plot {
+    /// The plot as an SVG file of its own.
+    pub fn to_svg(&self) -> String {
+        let style = "<style>text{font:13px sans-serif;fill:#222}.grid{stroke:#ddd}.frame{fill:none;stroke:#444}</style><rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>";
+        let plain = svg(self);
+        match plain.split_once('\n') {
+            Some((head, rest)) => format!("{head}\n{style}\n{rest}"),
+            None => plain,
+        }
+    }
+}
+
+/// Draws the plot as an SVG element whose style the page gives.
 pub(crate) fn svg(plot: &Plot) -> String {
     let log = plot.scale == Scale::LogLog;
     let points = || plot.series.iter().flat_map(|series| &series.points);

@@ -48,7 +48,7 @@ enum Format {
     Obj,
 }
 
-fn frames(text: &str) -> Result<RangeInclusive<u64>, String> {
+pub fn frames(text: &str) -> Result<RangeInclusive<u64>, String> {
     let number = |text: &str, default: u64| match text {
         "" => Ok(default),
         text => text.parse::<u64>().map_err(|_| format!("`{text}` is not a frame number")),

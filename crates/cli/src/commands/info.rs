@@ -116,7 +116,7 @@ fn frame(path: &Path) -> Result<Value, Failure> {
     let in_file = |error: &dyn std::fmt::Display| Failure::bad_input(format!("{}: {error}", path.display()));
     let file = storage::read(path).map_err(Failure::bad_input)?;
     let header = FrameHeader::decode(&file).map_err(|error| in_file(&error))?;
-    let frame = Frame::decode(&file).map_err(|error| in_file(&error))?;
+    let frame = Frame::read(path).map_err(|error| in_file(&error))?;
     let stored: u64 = header.parts.iter().flat_map(|part| &part.arrays).map(|array| array.bytes).sum();
     Ok(json!({
         "kind": "frame",

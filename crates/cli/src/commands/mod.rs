@@ -8,6 +8,8 @@ mod info;
 mod list;
 mod man;
 mod new;
+mod plot;
+mod render;
 mod run;
 mod verify;
 
@@ -36,6 +38,10 @@ pub enum Command {
     Info(info::Arguments),
     /// Write the frames of a run for other programs
     Export(export::Arguments),
+    /// Plot what the log of a run holds
+    Plot(plot::Arguments),
+    /// Draw pictures or a film of a run
+    Render(render::Arguments),
     /// Measure the simulator against exact and published results
     Verify(verify::Arguments),
     /// Measure speed and memory against written marks
@@ -56,6 +62,8 @@ impl Command {
             Self::List(arguments) => list::execute(&arguments),
             Self::Info(arguments) => info::execute(&arguments),
             Self::Export(arguments) => export::execute(&arguments),
+            Self::Plot(arguments) => plot::execute(&arguments),
+            Self::Render(arguments) => render::execute(&arguments),
             Self::Verify(arguments) => verify::execute(&arguments),
             Self::Bench(arguments) => bench::execute(&arguments),
             Self::Completions(arguments) => completions::execute(&arguments),

@@ -3,7 +3,8 @@
 use crate::failure::Failure;
 use crate::terminal::{self, columns};
 use clap::Args;
-use splashdown_verify::{Case, Criterion, Outcome, Speed, cases, records, run, select, write_report};
+use splashdown_cases as cases;
+use splashdown_verify::{Case, Criterion, Outcome, Speed, records, run, select, write_report};
 use std::path::PathBuf;
 
 #[derive(Args)]

@@ -21,6 +21,7 @@ pub enum Diagonals {
 
 /// Sheet with corner `origin`, edges `u` and `v` and `cells` squares along them. The triangles turn from `u` towards `v`; in 3D the
 /// normal is along `u x v`, in 2D `u` and `v` must be in counter-clockwise order.
+#[inline(never)]
 pub fn sheet<const D: usize>(
     origin: Vector<D>,
     u: Vector<D>,

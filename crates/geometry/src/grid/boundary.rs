@@ -21,6 +21,12 @@ pub enum Boundary<T = f64> {
 impl<const D: usize, T: Value + Sub<Output = T>> Field<D, T> {
     /// Fills the ghosts, axis after axis (`sides[axis]` = lower, upper side), so edges and corners combine the rules of their axes.
     pub fn fill_ghosts(&mut self, sides: &[[Boundary<T>; 2]; D]) {
+        self.fill_ghosts_by(|axis, side, _| sides[axis][side]);
+    }
+
+    /// [`Self::fill_ghosts`] where one side may have several rules: `rule(axis, side, line)` is asked for each line of samples along `axis`
+    /// (`side` 0 lower, 1 upper), named by its sample 0; on the other axes `line` may itself be a ghost.
+    pub fn fill_ghosts_by(&mut self, rule: impl Fn(usize, usize, Index<D>) -> Boundary<T>) {
         let lattice = *self.lattice();
         let ghost = lattice.ghost() as isize;
         for axis in 0..D {
@@ -36,8 +42,9 @@ impl<const D: usize, T: Value + Sub<Output = T>> Field<D, T> {
             for line in box_indices(low, high) {
                 let start = lattice.offset(line) as isize;
                 let place = |i: isize| (start + i * stride) as usize;
+                let rules = [rule(axis, 0, line), rule(axis, 1, line)];
                 for layer in 1..=ghost {
-                    for (side, rule) in sides[axis].iter().enumerate() {
+                    for (side, rule) in rules.iter().enumerate() {
                         let (target, nearest, wrapped) = match side {
                             0 => (-layer, 0, -layer + period),
                             _ => (count - 1 + layer, count - 1, count - 1 + layer - period),

@@ -71,6 +71,7 @@ impl Default for Extraction {
 ///
 /// The nodal crossings need a field at cells, march up to the boundary of the grid and read up to two ghost layers there, which the caller
 /// has filled; missing layers are continued constantly.
+#[inline(never)]
 pub fn extract<const D: usize>(phi: &Field<D>, options: &Extraction) -> Result<IsoSurface<D>, LevelSetError> {
     if let Some(index) = phi.first_not_finite() {
         return Err(LevelSetError::NotFinite { index: index.to_vec(), value: phi.at(index) });

@@ -76,6 +76,7 @@ pub struct Marched {
 /// depend on the number of threads. Ghosts are filled by constant extrapolation.
 ///
 /// A field without a sign change has no distance; its samples then keep their values (cut off at the band).
+#[inline(never)]
 pub fn redistance<const D: usize>(
     phi: &mut Field<D>,
     options: &FastMarching,
@@ -88,6 +89,7 @@ pub fn redistance<const D: usize>(
 /// [`redistance`] where `open(index, axis)` tells whether sample `index` and its lower neighbour on `axis` see each other (spec fluid-base
 /// 3.9: neighbours across an occluded face are not neighbours). Always uses [`InterfaceDistance::Linear`], because an interpolant would look
 /// through what blocks the links.
+#[inline(never)]
 pub fn redistance_linked<const D: usize>(
     phi: &mut Field<D>,
     options: &FastMarching,
@@ -101,6 +103,7 @@ pub fn redistance_linked<const D: usize>(
 
 /// Signed distance where some samples are known already (`known`, signed): they stay as they are, the others are computed from them with
 /// the signs of `phi`.
+#[inline(never)]
 pub fn extend_distance<const D: usize>(
     phi: &mut Field<D>,
     known: &Field<D, bool>,

@@ -47,6 +47,7 @@ impl Default for SurfaceDistance {
 
 impl<const D: usize> LevelSet<D> {
     /// Signed distance (m) to a mesh, sampled on a grid.
+    #[inline(never)]
     pub fn from_surface(
         grid: &Grid<D>,
         location: Location,

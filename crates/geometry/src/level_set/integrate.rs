@@ -50,13 +50,7 @@ pub(super) fn volume<const D: usize>(phi: &Field<D>) -> f64 {
             sum += share
                 * match (inside, outside) {
                     (true, false) => 1.0,
-                    (true, true) => {
-                        let parts = simplices.iter().map(|path| {
-                            let corners: [f64; 4] = std::array::from_fn(|k| values[path[k.min(D)]]);
-                            negative_fraction(&corners[..=D])
-                        });
-                        parts.sum::<f64>() / simplices.len() as f64
-                    }
+                    (true, true) => fraction_by(&simplices, &values, D),
                     _ => 0.0,
                 };
         }
@@ -64,6 +58,34 @@ pub(super) fn volume<const D: usize>(phi: &Field<D>) -> f64 {
     };
     let slabs: Vec<f64> = (low[D - 1]..high[D - 1]).into_par_iter().map(slab_fraction).collect();
     slabs.into_iter().sum::<f64>() * phi.grid().cell_volume()
+}
+
+/// Part of a cell where the function with these values at its corners is negative (corner `k` is upper on axis `a` where bit `a` of `k` is set; the
+/// first `2^D` entries count), by the same division into simplices as the volume of a level set.
+pub fn negative_part<const D: usize>(corners: &[f64; 8]) -> f64 {
+    let used = &corners[..1 << D];
+    if used.iter().all(|value| *value < 0.0) {
+        return 1.0;
+    }
+    if used.iter().all(|value| *value >= 0.0) {
+        return 0.0;
+    }
+    match D {
+        2 => fraction_by(&PATHS_2, corners, 2),
+        _ => fraction_by(&PATHS_3, corners, 3),
+    }
+}
+
+const PATHS_2: [[usize; 4]; 2] = [[0, 1, 3, 3], [0, 2, 3, 3]];
+const PATHS_3: [[usize; 4]; 6] =
+    [[0, 1, 3, 7], [0, 1, 5, 7], [0, 2, 3, 7], [0, 2, 6, 7], [0, 4, 5, 7], [0, 4, 6, 7]];
+
+fn fraction_by(simplices: &[[usize; 4]], values: &[f64; 8], dimension: usize) -> f64 {
+    let parts = simplices.iter().map(|path| {
+        let corners: [f64; 4] = std::array::from_fn(|k| values[path[k.min(dimension)]]);
+        negative_fraction(&corners[..=dimension])
+    });
+    parts.sum::<f64>() / simplices.len() as f64
 }
 
 /// Corner numbers of the simplices of the unit cube: from corner 0 to the opposite one, one axis after the other in every order.
@@ -141,7 +163,7 @@ mod tests {
 
     #[test]
     fn there_are_factorial_many_paths() {
-        assert_eq!(kuhn_paths::<2>(), vec![[0, 1, 3, 3], [0, 2, 3, 3]]);
-        assert_eq!(kuhn_paths::<3>().len(), 6);
+        assert_eq!(kuhn_paths::<2>(), PATHS_2);
+        assert_eq!(kuhn_paths::<3>(), PATHS_3);
     }
 }

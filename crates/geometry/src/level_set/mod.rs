@@ -18,6 +18,7 @@ pub use fast_marching::{
 };
 
 pub use from_mesh::{Surface, SurfaceDistance};
+pub use integrate::negative_part;
 
 use crate::grid::{Field, Grid, GridError, Index, Interpolation, Location, Reach};
 use crate::mesh::MeshError;
@@ -107,11 +108,13 @@ fn require_finite<const D: usize>(phi: &Field<D>) -> Result<(), LevelSetError> {
 
 impl<const D: usize> LevelSet<D> {
     /// Takes any field at cells or nodes as it is; its values must be finite.
+    #[inline(never)]
     pub fn from_field(phi: Field<D>) -> Result<Self, LevelSetError> {
         Self::try_from(phi)
     }
 
     /// Samples the distance of a shape.
+    #[inline(never)]
     pub fn from_shape(grid: &Grid<D>, location: Location, shape: &Shape<D>) -> Result<Self, LevelSetError>
     where
         Dim<D>: Space<D>,
@@ -264,6 +267,7 @@ impl<const D: usize> LevelSet<D> {
     }
 
     /// Volume inside (m^3; area in m^2 in 2D) within the grid's box; second order in the spacing, the same bits for any number of threads.
+    #[inline(never)]
     pub fn volume(&self) -> f64 {
         integrate::volume(&self.phi)
     }

@@ -378,6 +378,7 @@ where
     }
 
     /// Placed by a rigid motion.
+    #[inline(never)]
     pub fn placed(self, frame: Frame<D>) -> Result<Self, ShapeError> {
         Self::checked(Node::Placed { frame, shape: Box::new(self.node) })
     }
@@ -465,6 +466,7 @@ where
 
     /// Volume, centre and second moments: in closed form for primitives however placed and scaled, otherwise by integration on a grid
     /// of `cells` cells on the longest side of the bounds (error O(h^2)).
+    #[inline(never)]
     pub fn moments(&self, cells: usize) -> Result<Moments<D>, ShapeError> {
         match self.node.exact_moments() {
             Some(moments) => Ok(moments),

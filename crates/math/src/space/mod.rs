@@ -56,15 +56,19 @@ pub trait Coordinates:
 
 impl<const N: usize> Coordinates for Vector<N> {
     const LEN: usize = N;
+    #[inline]
     fn zero() -> Self {
         Self::zeros()
     }
+    #[inline]
     fn as_slice(&self) -> &[f64] {
         &self.data.0[0]
     }
+    #[inline]
     fn from_slice(values: &[f64]) -> Self {
         Self::from_column_slice(&values[..N])
     }
+    #[inline]
     fn dot(&self, other: &Self) -> f64 {
         self.dot(other)
     }
@@ -192,12 +196,15 @@ impl Space<2> for Dim<2> {
     type SymmetricEntries = Vector<3>;
     type CrossMatrix = SMatrix<f64, 1, 2>;
 
+    #[inline]
     fn cross(a: &Vector<2>, b: &Vector<2>) -> Vector<1> {
         Vector::<1>::new(a.x * b.y - a.y * b.x)
     }
+    #[inline]
     fn spin_cross(spin: &Vector<1>, r: &Vector<2>) -> Vector<2> {
         Vector::<2>::new(-spin.x * r.y, spin.x * r.x)
     }
+    #[inline]
     fn spin_commutator(_: &Vector<1>, _: &Vector<1>) -> Vector<1> {
         Vector::<1>::zeros()
     }
@@ -205,93 +212,121 @@ impl Space<2> for Dim<2> {
     fn right_handed(basis: &[[f64; 2]; 2]) -> [f64; 2] {
         [-basis[0][1], basis[0][0]]
     }
+    #[inline]
     fn cross_matrix(r: &Vector<2>) -> SMatrix<f64, 1, 2> {
         SMatrix::<f64, 1, 2>::new(-r.y, r.x)
     }
+    #[inline]
     fn apply_cross_matrix(m: &SMatrix<f64, 1, 2>, a: &Vector<2>) -> Vector<1> {
         m * a
     }
+    #[inline]
     fn apply_cross_matrix_transpose(m: &SMatrix<f64, 1, 2>, spin: &Vector<1>) -> Vector<2> {
         m.transpose() * spin
     }
+    #[inline]
     fn spin_matrix(spin: &Vector<1>) -> Matrix<2> {
         Matrix::<2>::new(0.0, -spin.x, spin.x, 0.0)
     }
+    #[inline]
     fn skew_spin(m: &Matrix<2>) -> Vector<1> {
         Vector::<1>::new(0.5 * (m[(1, 0)] - m[(0, 1)]))
     }
+    #[inline]
     fn identity() -> UnitComplex<f64> {
         UnitComplex::identity()
     }
+    #[inline]
     fn rotate(rotation: &UnitComplex<f64>, r: &Vector<2>) -> Vector<2> {
         rotation * r
     }
+    #[inline]
     fn rotate_back(rotation: &UnitComplex<f64>, r: &Vector<2>) -> Vector<2> {
         rotation.conjugate() * r
     }
+    #[inline]
     fn rotate_spin(_: &UnitComplex<f64>, spin: &Vector<1>) -> Vector<1> {
         *spin
     }
+    #[inline]
     fn rotate_spin_back(_: &UnitComplex<f64>, spin: &Vector<1>) -> Vector<1> {
         *spin
     }
+    #[inline]
     fn compose(a: &UnitComplex<f64>, b: &UnitComplex<f64>) -> UnitComplex<f64> {
         a * b
     }
+    #[inline]
     fn inverse(rotation: &UnitComplex<f64>) -> UnitComplex<f64> {
         rotation.conjugate()
     }
+    #[inline]
     fn exp(rotation_vector: &Vector<1>) -> UnitComplex<f64> {
         UnitComplex::new(rotation_vector.x)
     }
+    #[inline]
     fn log(rotation: &UnitComplex<f64>) -> Vector<1> {
         Vector::<1>::new(rotation.im.atan2(rotation.re))
     }
+    #[inline]
     fn rotation_between(a: &Vector<2>, b: &Vector<2>) -> UnitComplex<f64> {
         let (Some(a), Some(b)) = (direction(a), direction(b)) else { return Self::identity() };
         unit_complex(a.dot(&b), a.x * b.y - a.y * b.x)
     }
+    #[inline]
     fn rotation_from_matrix(m: &Matrix<2>) -> UnitComplex<f64> {
         let r = signed_svd(m).rotation();
         unit_complex(r[(0, 0)] + r[(1, 1)], r[(1, 0)] - r[(0, 1)])
     }
+    #[inline]
     fn renormalize(rotation: &mut UnitComplex<f64>) {
         rotation.renormalize();
     }
+    #[inline]
     fn to_matrix(rotation: &UnitComplex<f64>) -> Matrix<2> {
         *rotation.to_rotation_matrix().matrix()
     }
+    #[inline]
     fn rotation_components(rotation: &UnitComplex<f64>) -> Vec<f64> {
         vec![rotation.re, rotation.im]
     }
+    #[inline]
     fn rotation_from_components(components: &[f64]) -> Option<UnitComplex<f64>> {
         let &[re, im] = components else { return None };
         let norm = re.hypot(im);
         (norm.is_finite() && norm > 0.0).then(|| unit_complex(re, im))
     }
+    #[inline]
     fn inertia_from_principal(moments: &[f64]) -> Matrix<1> {
         Matrix::<1>::new(moments[0])
     }
+    #[inline]
     fn point_inertia(r: &Vector<2>) -> Matrix<1> {
         Matrix::<1>::new(r.norm_squared())
     }
+    #[inline]
     fn principal_axes(inertia: &Matrix<1>) -> (Vector<1>, UnitComplex<f64>) {
         (Vector::<1>::new(inertia[(0, 0)]), Self::identity())
     }
+    #[inline]
     fn apply_inertia(inertia: &Matrix<1>, spin: &Vector<1>) -> Vector<1> {
         inertia * spin
     }
+    #[inline]
     fn invert_inertia(inertia: &Matrix<1>) -> Matrix<1> {
         inertia.map(|value| if value == 0.0 { 0.0 } else { 1.0 / value })
     }
+    #[inline]
     fn rotate_inertia(_: &UnitComplex<f64>, inertia: &Matrix<1>) -> Matrix<1> {
         *inertia
     }
+    #[inline]
     fn inertia_entries(inertia: &Matrix<1>) -> Vec<f64> {
         vec![inertia[(0, 0)]]
     }
     const BALL_INERTIA: f64 = 0.5;
     const BALL_VOLUME: f64 = std::f64::consts::PI;
+    #[inline]
     fn box_inertia(edges: &Vector<2>) -> Vec<f64> {
         vec![edges.norm_squared() / 12.0]
     }
@@ -305,12 +340,15 @@ impl Space<3> for Dim<3> {
     type SymmetricEntries = Vector<6>;
     type CrossMatrix = Matrix<3>;
 
+    #[inline]
     fn cross(a: &Vector<3>, b: &Vector<3>) -> Vector<3> {
         a.cross(b)
     }
+    #[inline]
     fn spin_cross(spin: &Vector<3>, r: &Vector<3>) -> Vector<3> {
         spin.cross(r)
     }
+    #[inline]
     fn spin_commutator(a: &Vector<3>, b: &Vector<3>) -> Vector<3> {
         a.cross(b)
     }
@@ -319,48 +357,62 @@ impl Space<3> for Dim<3> {
         let [a, b, _] = basis;
         [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
     }
+    #[inline]
     fn cross_matrix(r: &Vector<3>) -> Matrix<3> {
         r.cross_matrix()
     }
+    #[inline]
     fn apply_cross_matrix(m: &Matrix<3>, a: &Vector<3>) -> Vector<3> {
         m * a
     }
+    #[inline]
     fn apply_cross_matrix_transpose(m: &Matrix<3>, spin: &Vector<3>) -> Vector<3> {
         m.tr_mul(spin)
     }
+    #[inline]
     fn spin_matrix(spin: &Vector<3>) -> Matrix<3> {
         spin.cross_matrix()
     }
+    #[inline]
     fn skew_spin(m: &Matrix<3>) -> Vector<3> {
         Vector::<3>::new(m[(2, 1)] - m[(1, 2)], m[(0, 2)] - m[(2, 0)], m[(1, 0)] - m[(0, 1)]) * 0.5
     }
+    #[inline]
     fn identity() -> UnitQuaternion<f64> {
         UnitQuaternion::identity()
     }
+    #[inline]
     fn rotate(rotation: &UnitQuaternion<f64>, r: &Vector<3>) -> Vector<3> {
         rotation * r
     }
+    #[inline]
     fn rotate_back(rotation: &UnitQuaternion<f64>, r: &Vector<3>) -> Vector<3> {
         rotation.conjugate() * r
     }
+    #[inline]
     fn rotate_spin(rotation: &UnitQuaternion<f64>, spin: &Vector<3>) -> Vector<3> {
         rotation * spin
     }
+    #[inline]
     fn rotate_spin_back(rotation: &UnitQuaternion<f64>, spin: &Vector<3>) -> Vector<3> {
         rotation.conjugate() * spin
     }
+    #[inline]
     fn compose(a: &UnitQuaternion<f64>, b: &UnitQuaternion<f64>) -> UnitQuaternion<f64> {
         a * b
     }
+    #[inline]
     fn inverse(rotation: &UnitQuaternion<f64>) -> UnitQuaternion<f64> {
         rotation.conjugate()
     }
+    #[inline]
     fn exp(rotation_vector: &Vector<3>) -> UnitQuaternion<f64> {
         let half = 0.5 * rotation_vector.norm();
         // sin(h)/h by its series near zero, where the quotient loses digits.
         let sinc = if half < 1e-4 { 1.0 - half * half / 6.0 } else { half.sin() / half };
         Unit::new_normalize(Quaternion::from_parts(half.cos(), rotation_vector * (0.5 * sinc)))
     }
+    #[inline]
     fn log(rotation: &UnitQuaternion<f64>) -> Vector<3> {
         let (w, v) = if rotation.w < 0.0 {
             (-rotation.w, -rotation.vector())
@@ -373,6 +425,7 @@ impl Space<3> for Dim<3> {
         }
         v * (2.0 * sine.atan2(w) / sine)
     }
+    #[inline]
     fn rotation_between(a: &Vector<3>, b: &Vector<3>) -> UnitQuaternion<f64> {
         let (Some(a), Some(b)) = (direction(a), direction(b)) else { return Self::identity() };
         let part = |a: &Vector<3>, b: &Vector<3>| {
@@ -390,6 +443,7 @@ impl Space<3> for Dim<3> {
         let first = part(&a, &b);
         part(&(first * a), &b) * first
     }
+    #[inline]
     fn rotation_from_matrix(m: &Matrix<3>) -> UnitQuaternion<f64> {
         let r = signed_svd(m).rotation();
         let (diagonal, trace) = (r.diagonal(), r.trace());
@@ -406,46 +460,58 @@ impl Space<3> for Dim<3> {
         vector[largest] += 1.0 - trace;
         Unit::new_normalize(Quaternion::from_parts(skew[largest], vector))
     }
+    #[inline]
     fn renormalize(rotation: &mut UnitQuaternion<f64>) {
         rotation.renormalize();
     }
+    #[inline]
     fn to_matrix(rotation: &UnitQuaternion<f64>) -> Matrix<3> {
         *rotation.to_rotation_matrix().matrix()
     }
+    #[inline]
     fn rotation_components(rotation: &UnitQuaternion<f64>) -> Vec<f64> {
         vec![rotation.w, rotation.i, rotation.j, rotation.k]
     }
+    #[inline]
     fn rotation_from_components(components: &[f64]) -> Option<UnitQuaternion<f64>> {
         let &[w, x, y, z] = components else { return None };
         let quaternion = Quaternion::new(w, x, y, z);
         let norm = quaternion.norm();
         (norm.is_finite() && norm > 0.0).then(|| Unit::new_unchecked(quaternion / norm))
     }
+    #[inline]
     fn inertia_from_principal(moments: &[f64]) -> Matrix<3> {
         Matrix::<3>::from_diagonal(&Vector::<3>::from_column_slice(&moments[..3]))
     }
+    #[inline]
     fn point_inertia(r: &Vector<3>) -> Matrix<3> {
         Matrix::identity() * r.norm_squared() - r * r.transpose()
     }
+    #[inline]
     fn principal_axes(inertia: &Matrix<3>) -> (Vector<3>, UnitQuaternion<f64>) {
         let eigen = symmetric_eigen(inertia);
         (eigen.values, Self::rotation_from_matrix(&eigen.vectors))
     }
+    #[inline]
     fn apply_inertia(inertia: &Matrix<3>, spin: &Vector<3>) -> Vector<3> {
         inertia * spin
     }
+    #[inline]
     fn invert_inertia(inertia: &Matrix<3>) -> Matrix<3> {
         inertia.try_inverse().unwrap_or_else(Matrix::<3>::zeros)
     }
+    #[inline]
     fn rotate_inertia(rotation: &UnitQuaternion<f64>, inertia: &Matrix<3>) -> Matrix<3> {
         let r = Self::to_matrix(rotation);
         r * inertia * r.transpose()
     }
+    #[inline]
     fn inertia_entries(inertia: &Matrix<3>) -> Vec<f64> {
         inertia.transpose().as_slice().to_vec()
     }
     const BALL_INERTIA: f64 = 0.4;
     const BALL_VOLUME: f64 = 4.0 / 3.0 * std::f64::consts::PI;
+    #[inline]
     fn box_inertia(edges: &Vector<3>) -> Vec<f64> {
         let square = edges.component_mul(edges);
         vec![(square.y + square.z) / 12.0, (square.x + square.z) / 12.0, (square.x + square.y) / 12.0]

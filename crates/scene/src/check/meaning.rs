@@ -2,7 +2,7 @@
 //!
 //! Every table that the first pass left readable is read on its own, so that one misspelt field does not hide the mistakes elsewhere.
 
-use crate::description::{Deformable, Geometry, Kind, Rigid, Rotation, Scene, Step, Time};
+use crate::description::{Deformable, Fluid, Geometry, Joint, Kind, Rigid, Rotation, Scene, Step, Time};
 use crate::limits::{self, Size};
 use crate::problem::{Problem, ProblemKind};
 use crate::source::Origin;
@@ -30,8 +30,14 @@ pub(crate) fn check(root: &Node, problems: &mut Vec<Problem>) {
             check.deformable(index, body);
         }
     }
+    let joints: Vec<Option<Joint>> = check.list("joint");
+    let dimension: Option<u64> = read(root.get("dimension"));
+    if root.get("import").is_none_or(|n| n.items().is_empty()) {
+        check.joints(dimension, &joints, &rigid);
+    }
     check.names(&rigid);
-    check.size(time.as_ref(), &rigid, &deformable);
+    let fluid: Option<Fluid> = read(root.get("fluid"));
+    check.size(time.as_ref(), &rigid, &deformable, fluid.as_ref());
 }
 
 /// Scenes up to this size are built to be checked (bytes of [`Size::memory_bytes`]); larger ones are checked when they run.
@@ -42,7 +48,13 @@ pub(crate) fn world(root: &Node, scene: &Scene) -> Option<Problem> {
     if Size::of(scene).memory_bytes() > MAX_TRIAL_BYTES {
         return None;
     }
-    let stable = match crate::build(scene) {
+    if let Err(error) = crate::build_fluid::check(scene) {
+        let origin = root.nearest(&[key("fluid")]).origin;
+        return Some(Problem::new(ProblemKind::OutOfRange, error.to_string()).at(origin).field("fluid"));
+    }
+    // The fluid has been checked; filling its box would take long and tell nothing more.
+    let solids = Scene { fluid: None, ..scene.clone() };
+    let stable = match crate::build(&solids) {
         Ok(world) => world.stable_step(),
         Err(error) => {
             let origin = root.origin;
@@ -72,13 +84,13 @@ fn read<T: DeserializeOwned>(node: Option<&Node>) -> Option<T> {
     serde_json::from_value(node?.to_json()).ok()
 }
 
-fn key(name: &str) -> Segment {
+pub(super) fn key(name: &str) -> Segment {
     Segment::Key(name.to_owned())
 }
 
-struct Check<'a> {
+pub(super) struct Check<'a> {
     root: &'a Node,
-    problems: &'a mut Vec<Problem>,
+    pub(super) problems: &'a mut Vec<Problem>,
 }
 
 impl Check<'_> {
@@ -87,11 +99,11 @@ impl Check<'_> {
     }
 
     /// Starts a problem at the value of `path`, or at the table that should hold it.
-    fn at(&self, path: &[Segment], kind: ProblemKind, message: impl Into<String>) -> Problem {
+    pub(super) fn at(&self, path: &[Segment], kind: ProblemKind, message: impl Into<String>) -> Problem {
         Problem::new(kind, message).at(self.origin(path)).field(path_text(self.root, path))
     }
 
-    fn origin(&self, path: &[Segment]) -> Option<Origin> {
+    pub(super) fn origin(&self, path: &[Segment]) -> Option<Origin> {
         self.root.nearest(path).origin
     }
 
@@ -208,6 +220,16 @@ impl Check<'_> {
                 }
             }
         }
+        if body.fracture.is_some() && body.kind != Kind::Dynamic {
+            let problem = self
+                .at(
+                    &path("fracture"),
+                    ProblemKind::Conflict,
+                    format!("`{}` is not dynamic and cannot break", body.name),
+                )
+                .hint("remove `fracture`, or let forces move the body");
+            self.problems.push(problem);
+        }
         match &body.rotation {
             Some(Rotation::AxisAngle { axis, .. }) if vanishes(axis) => {
                 let at = [key("rigid"), Segment::Index(index), key("rotation"), key("axis")];
@@ -230,6 +252,9 @@ impl Check<'_> {
                 self.problems.push(problem);
             }
             _ => {}
+        }
+        if let Some(motion) = &body.motion {
+            self.motion(index, body, motion);
         }
         if let Some(repeat) = &body.repeat {
             for (axis, (&count, &spacing)) in repeat.count.iter().zip(&repeat.spacing).enumerate() {
@@ -259,8 +284,13 @@ impl Check<'_> {
         let at = |field: &str| [key("deformable"), Segment::Index(index), key(field)];
         self.one_mass([key("deformable"), Segment::Index(index)], &body.name, body.mass, body.density, true);
         let particles = body.geometry.particle_count();
-        let Geometry::Chain(chain) = &body.geometry;
-        if chain.length() == 0.0 {
+        let length = match &body.geometry {
+            Geometry::Chain(chain) => chain.length(),
+            _ => f64::INFINITY,
+        };
+        if let Geometry::Chain(chain) = &body.geometry
+            && length == 0.0
+        {
             let path = [key("deformable"), Segment::Index(index), key("geometry"), key("chain"), key("to")];
             let problem = self
                 .at(
@@ -275,7 +305,7 @@ impl Check<'_> {
         let mut seen = HashMap::new();
         for (n, &pinned) in body.pinned.iter().enumerate() {
             let path = [key("deformable"), Segment::Index(index), key("pinned"), Segment::Index(n)];
-            if pinned >= particles {
+            if pinned >= particles && !matches!(body.geometry, Geometry::File(_)) {
                 let problem = self
                     .at(
                         &path,
@@ -302,13 +332,13 @@ impl Check<'_> {
         }
         // A rest length in another unit (mm for m) would tear the chain apart in the first step.
         if let Some(rest) = body.springs.as_ref().and_then(|s| s.rest_length)
-            && rest > 1e6 * (1.0 + chain.length())
+            && rest > 1e6 * (1.0 + length)
         {
             let problem = self
                 .at(
                     &at("springs"),
                     ProblemKind::OutOfRange,
-                    format!("a rest length of {rest} m is absurd for a chain of {} m", chain.length()),
+                    format!("a rest length of {rest} m is absurd for a chain of {} m", length),
                 )
                 .found(format!("{rest}"))
                 .hint("the rest length is that of one spring, in metres");
@@ -420,7 +450,13 @@ impl Check<'_> {
     }
 
     /// Refuses what would not fit in memory or on disk, or never end, before anything is allocated.
-    fn size(&mut self, time: Option<&Time>, rigid: &[Option<Rigid>], deformable: &[Option<Deformable>]) {
+    fn size(
+        &mut self,
+        time: Option<&Time>,
+        rigid: &[Option<Rigid>],
+        deformable: &[Option<Deformable>],
+        fluid: Option<&Fluid>,
+    ) {
         let mut total = Size::default();
         let mut largest: (u128, Vec<Segment>) = (0, Vec::new());
         let mut add = |size: Size, path: Vec<Segment>| {
@@ -444,15 +480,19 @@ impl Check<'_> {
                 );
             }
         }
+        if let Some(fluid) = fluid {
+            add(Size::of_fluid(fluid), vec![key("fluid"), key("cells")]);
+        }
         if total.memory_bytes() > limits::MAX_MEMORY_BYTES {
             let problem = self
                 .at(
                     &largest.1,
                     ProblemKind::TooLarge,
                     format!(
-                        "this scene has {} rigid bodies and {} particles, about {} of memory",
+                        "this scene has {} rigid bodies, {} particles and {} cells of fluid, about {} of memory",
                         total.rigid_bodies,
                         total.particles,
+                        total.fluid_cells,
                         limits::bytes_text(total.memory_bytes())
                     ),
                 )
@@ -498,7 +538,7 @@ impl Check<'_> {
 }
 
 /// Whether a direction cannot be normalised.
-fn vanishes(vector: &[f64]) -> bool {
+pub(super) fn vanishes(vector: &[f64]) -> bool {
     let largest = vector.iter().fold(0.0f64, |m, v| m.max(v.abs()));
     largest < f64::MIN_POSITIVE
 }

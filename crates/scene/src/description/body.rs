@@ -1,5 +1,6 @@
 //! Bodies of a scene.
 
+use super::fracture::Fracture;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -23,6 +24,17 @@ pub struct Rigid {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub mass: Option<f64>,
+    /// Principal moments of inertia about the body's own axes (kg m^2; one in 2D, three in 3D). Default: those of a homogeneous shape.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("items" = serde_json::json!({ "type": "number", "exclusiveMinimum": 0 })))]
+    pub moments: Option<Vec<f64>>,
+    /// Where the middle of the shape is in the body's own coordinates, whose origin is the centre of mass (m). Default: at the centre of mass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension"))]
+    pub shape_position: Option<Vec<f64>>,
+    /// How the shape is turned in the body's own coordinates. Default: not at all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shape_rotation: Option<Rotation>,
     /// Centre of mass at the start (m). Default: the origin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-length" = "dimension"))]
@@ -37,6 +49,28 @@ pub struct Rigid {
     /// Angular velocity at the start (rad/s), in world axes: one number in 2D (counter-clockwise), a vector in 3D. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spin: Option<SpinValue>,
+    /// Coefficient of restitution: speed after an impact over speed before, 0 to 1. Two bodies use the smaller of theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub restitution: Option<f64>,
+    /// Coulomb friction coefficient. Two bodies use the smaller of theirs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub friction: Option<f64>,
+    /// Rolling friction (m): largest moment against rolling for a normal force of one. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub rolling_friction: Option<f64>,
+    /// Spinning friction (m): largest moment about the contact normal for a normal force of one. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub spinning_friction: Option<f64>,
+    /// Lets it break when it is hit hard enough. Default: it never breaks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fracture: Option<Fracture>,
+    /// Motion of a kinematic body. Default: it keeps its velocity and spin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub motion: Option<super::Motion>,
     /// Makes a row or a grid of copies instead of one body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Repeat>,
@@ -58,6 +92,66 @@ pub enum Shape {
         #[schemars(extend("x-length" = "dimension", "items" = serde_json::json!({ "type": "number", "exclusiveMinimum": 0 })))]
         size: Vec<f64>,
     },
+    /// All points within `radius` of a segment on the body's last axis (z, or y in 2D).
+    Capsule {
+        /// Radius (m).
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        radius: f64,
+        /// Length of the segment (m).
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        length: f64,
+    },
+    /// A solid cylinder about the body's last axis, a rectangle in 2D.
+    Cylinder {
+        /// Radius (m).
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        radius: f64,
+        /// Length along the axis (m).
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        length: f64,
+    },
+    /// A ring about the body's last axis.
+    Torus {
+        /// Radius of the centre line (m).
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        ring: f64,
+        /// Radius of the tube (m).
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        tube: f64,
+    },
+    /// The convex hull of points; `position` is where their origin stands.
+    Hull {
+        /// Points (m).
+        points: Vec<Vec<f64>>,
+    },
+    /// Several boxes joined to one body; `position` is where their origin stands.
+    Boxes {
+        /// The boxes.
+        parts: Vec<BoxPart>,
+    },
+    /// Everything below a plane through `position`: the ground or a wall. Static or kinematic only.
+    Plane {
+        /// Direction out of the solid; its length does not matter. Default: up.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("x-length" = "dimension"))]
+        normal: Option<Vec<f64>>,
+        /// Edge of the square that is drawn for it (m); it has no end for other bodies. Default: 10.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        drawn: Option<f64>,
+    },
+}
+
+/// A box of a body that is made of several.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BoxPart {
+    /// Full edge lengths (m).
+    #[schemars(extend("x-length" = "dimension", "items" = serde_json::json!({ "type": "number", "exclusiveMinimum": 0 })))]
+    pub size: Vec<f64>,
+    /// Its centre (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub position: Vec<f64>,
 }
 
 /// How a rigid body moves.
@@ -131,7 +225,7 @@ pub struct Deformable {
     pub name: String,
     /// Where its particles are and how they are connected.
     pub geometry: Geometry,
-    /// Mass of one metre of a chain (kg/m). Either `density` or `mass` is given.
+    /// Density: of a body with a material (kg/m^3; kg/m^2 in 2D), or the mass of one metre of a chain (kg/m). Either `density` or `mass` is given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub density: Option<f64>,
@@ -139,6 +233,12 @@ pub struct Deformable {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub mass: Option<f64>,
+    /// Elastic material: makes the mesh a body of finite elements. Every geometry but a chain needs one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub material: Option<super::ElasticMaterial>,
+    /// More about a body of finite elements: thickness, bending, plasticity, held parts, copies.
+    #[serde(default, skip_serializing_if = "is_plain")]
+    pub elastic: super::ElasticBody,
     /// Springs along the edges of the geometry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub springs: Option<Springs>,
@@ -157,6 +257,16 @@ pub struct Deformable {
 pub enum Geometry {
     /// Particles in a row, evenly spaced, each joined to the next.
     Chain(ChainGeometry),
+    /// A box of cells.
+    Box(super::BoxGeometry),
+    /// A flat sheet of triangles.
+    Sheet(super::SheetGeometry),
+    /// A ball, a disc in 2D.
+    Ball(super::BallGeometry),
+    /// A torus.
+    Torus(super::TorusGeometry),
+    /// A mesh file.
+    File(super::FileGeometry),
 }
 
 /// A straight chain of particles.
@@ -192,6 +302,10 @@ pub struct Springs {
     pub rest_length: Option<f64>,
 }
 
+fn is_plain(body: &super::ElasticBody) -> bool {
+    *body == super::ElasticBody::default()
+}
+
 fn is_dynamic(kind: &Kind) -> bool {
     *kind == Kind::Dynamic
 }
@@ -211,10 +325,17 @@ impl ChainGeometry {
 }
 
 impl Geometry {
-    /// Number of particles.
+    /// Number of particles; a bound from above for balls and tori, 0 for files.
     pub fn particle_count(&self) -> u64 {
         match self {
             Self::Chain(chain) => chain.particles,
+            Self::Box(own) => own.cells.iter().fold(1u64, |n, &c| n.saturating_mul(c.saturating_add(1))),
+            Self::Sheet(own) => own.cells.iter().fold(1u64, |n, &c| n.saturating_mul(c.saturating_add(1))),
+            // Bounds from above: layers around the middle.
+            Self::Ball(own) => (2 * own.cells.min(1 << 20) + 1).saturating_pow(own.centre.len() as u32),
+            Self::Torus(own) => (2 * own.cells.min(1 << 20) + 1).saturating_pow(2).saturating_mul(own.around),
+            // Known only when the file is read.
+            Self::File(_) => 0,
         }
     }
 }

@@ -1,8 +1,8 @@
 //! Building a scene in Rust with the words of the scene file.
 
 use super::{
-    ChainGeometry, Deformable, Geometry, Kind, Output, Repeat, Rigid, Rotation, Scene, Shape, Solver,
-    SpinValue, Springs, Step, Time,
+    ChainGeometry, Deformable, Fracture, Geometry, Joint, Kind, Motion, Output, Repeat, Rigid, Rotation,
+    Scene, Shape, Solver, SpinValue, Springs, Step, Time,
 };
 
 impl Scene {
@@ -36,9 +36,14 @@ impl Scene {
             gravity: None,
             time: Time::default(),
             solver: Solver::default(),
+            contact: Default::default(),
             output: Output::default(),
             rigid: Vec::new(),
             deformable: Vec::new(),
+            elastic: super::ElasticStep::default(),
+            fluid: None,
+            joint: Vec::new(),
+            import: Vec::new(),
         }
     }
 
@@ -84,6 +89,12 @@ impl Scene {
         self
     }
 
+    /// Adds a joint.
+    pub fn with_joint(mut self, joint: Joint) -> Self {
+        self.joint.push(joint);
+        self
+    }
+
     /// Adds a deformable body.
     pub fn with_deformable(mut self, deformable: Deformable) -> Self {
         self.deformable.push(deformable);
@@ -100,10 +111,19 @@ impl Rigid {
             kind: Kind::Dynamic,
             density: None,
             mass: None,
+            moments: None,
+            shape_position: None,
+            shape_rotation: None,
             position: None,
             rotation: None,
             velocity: None,
             spin: None,
+            restitution: None,
+            friction: None,
+            rolling_friction: None,
+            spinning_friction: None,
+            fracture: None,
+            motion: None,
             repeat: None,
         }
     }
@@ -121,6 +141,12 @@ impl Rigid {
     /// Sets how the body moves.
     pub fn kind(mut self, kind: Kind) -> Self {
         self.kind = kind;
+        self
+    }
+
+    /// Lets it break when it is hit hard enough.
+    pub fn fracture(mut self, fracture: Fracture) -> Self {
+        self.fracture = Some(fracture);
         self
     }
 
@@ -160,6 +186,24 @@ impl Rigid {
         self
     }
 
+    /// Sets restitution and friction of its surface.
+    pub fn surface(mut self, restitution: f64, friction: f64) -> Self {
+        self.restitution = Some(restitution);
+        self.friction = Some(friction);
+        self
+    }
+
+    /// Is the shape anywhere else than around the centre of mass?
+    pub(crate) fn moves_its_shape(&self) -> bool {
+        self.shape_position.is_some() || self.shape_rotation.is_some()
+    }
+
+    /// Prescribes the motion of a kinematic body.
+    pub fn motion(mut self, motion: Motion) -> Self {
+        self.motion = Some(motion);
+        self
+    }
+
     /// Makes a grid of copies.
     pub fn repeat(mut self, count: impl Into<Vec<u64>>, spacing: impl Into<Vec<f64>>) -> Self {
         self.repeat = Some(Repeat { count: count.into(), spacing: spacing.into() });
@@ -190,6 +234,8 @@ impl Deformable {
         Self {
             name: name.into(),
             geometry: Geometry::Chain(ChainGeometry { from: from.into(), to: to.into(), particles }),
+            material: None,
+            elastic: super::ElasticBody::default(),
             density: None,
             mass: None,
             springs: None,

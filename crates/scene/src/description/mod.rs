@@ -6,12 +6,30 @@
 
 mod body;
 mod builder;
+mod elastic;
+mod fluid;
+mod fracture;
+mod joint;
 mod settings;
 
 pub use body::{
-    ChainGeometry, Deformable, Geometry, Kind, Repeat, Rigid, Rotation, Shape, SpinValue, Springs,
+    BoxPart, ChainGeometry, Deformable, Geometry, Kind, Repeat, Rigid, Rotation, Shape, SpinValue, Springs,
 };
-pub use settings::{AdaptiveStep, Formulation, Output, Solver, Step, Time};
+pub use elastic::{
+    BallGeometry, BendingDescription, BoxGeometry, Disturbance, ElasticBody, ElasticDamping,
+    ElasticIntegrator, ElasticMaterial, ElasticModel, ElasticStep, FibreDescription, FileGeometry, Hold,
+    Inversion, PlasticDescription, SelfContactDescription, SheetGeometry, TorusGeometry,
+};
+pub use fluid::{
+    Fluid, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion, FluidSide, FluidSmoke, FluidSource,
+    Oscillation, RegionShape, SideKind, SideName, SourceWord, TransportWord,
+};
+pub use fracture::{Fracture, FracturePattern};
+pub use joint::{
+    Between, Freedom, FreedomWord, Import, Joint, JointKind, JointLimits, Keyframe, Motion, Motor,
+    MotorCoordinate, PointSignal, Pose, RampSignal, Signal, SineSignal,
+};
+pub use settings::{AdaptiveStep, Contact, ContactMethod, Formulation, Output, Solver, Step, Time};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -51,6 +69,12 @@ pub struct Scene {
     /// The linear solver behind every implicit effect.
     #[serde(default)]
     pub solver: Solver,
+    /// How deformable bodies with a material are advanced.
+    #[serde(default)]
+    pub elastic: ElasticStep,
+    /// Collision and contact of rigid bodies.
+    #[serde(default)]
+    pub contact: Contact,
     /// What a run writes to its folder.
     #[serde(default)]
     pub output: Output,
@@ -60,6 +84,15 @@ pub struct Scene {
     /// Deformable bodies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deformable: Vec<Deformable>,
+    /// A fluid in a box: smoke or water.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fluid: Option<Fluid>,
+    /// Joints between rigid bodies.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub joint: Vec<Joint>,
+    /// Robots and mechanisms from URDF and MJCF files; a loaded scene has their bodies and joints instead.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub import: Vec<Import>,
 }
 
 /// Standard acceleration of gravity used when a scene does not say otherwise (m/s^2).

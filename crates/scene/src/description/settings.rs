@@ -73,6 +73,36 @@ pub enum Formulation {
     Kkt,
 }
 
+/// Collision and contact of rigid bodies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Contact {
+    /// Off: bodies pass through each other.
+    pub enabled: bool,
+    /// How contact is solved.
+    pub method: ContactMethod,
+    /// Most iterations for a large set of bodies that touch each other; small sets are always solved to round-off.
+    #[schemars(range(min = 1, max = 10000))]
+    pub iterations: u32,
+}
+
+/// How contact is solved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ContactMethod {
+    /// All contacts of bodies that touch each other together; conserves momentum and holds heavy bodies on light ones.
+    #[default]
+    Simultaneous,
+    /// Pair after pair along the contact graph, with shock propagation; the method of the source texts, slower, for comparison.
+    Propagation,
+}
+
+impl Default for Contact {
+    fn default() -> Self {
+        Self { enabled: true, method: ContactMethod::Simultaneous, iterations: 20 }
+    }
+}
+
 /// What a run saves.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]

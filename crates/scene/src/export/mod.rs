@@ -5,9 +5,9 @@ mod obj;
 mod ply;
 mod vtk;
 
-pub use drawing::Drawing;
+pub use drawing::{Drawing, Object};
 
-use crate::frame::{Frame, FrameError};
+use crate::frame::{FrameError, FrameReader};
 use crate::run_folder::{Layout, RunFolderError, RunInfo};
 use crate::storage::StorageError;
 use serde::Serialize;
@@ -137,10 +137,11 @@ pub fn export_run(
         files: vec![],
         left_out: vec![],
     };
+    let mut reader = FrameReader::default();
     let mut collection = vtk::Collection::default();
     for (done, (_, path)) in frames.iter().enumerate() {
         progress(done, frames.len());
-        let frame = Frame::read(path).map_err(|error| ExportError::Frame { path: path.clone(), error })?;
+        let frame = reader.read(path).map_err(|error| ExportError::Frame { path: path.clone(), error })?;
         match format {
             Format::Vtk => exported.files.extend(vtk::write_frame(&frame, out, &mut collection)?),
             Format::Ply | Format::Obj => {

@@ -6,15 +6,23 @@
 //! Before compression a block is the array's numbers, little-endian and byte-shuffled: first the lowest byte of every number, then the next,
 //! and so on. Neighbouring numbers share their high bytes, so this compresses better. The header carries the length and CRC-32 of every
 //! block, so a damaged file is recognised before anything is unpacked.
+//!
+//! A surface that an earlier frame of the same folder holds is not repeated: its entry in the table of shapes names that frame and the
+//! index there ([`ShapeHeader::Earlier`]). References never chain. Layout 1 had no such references and no keys; it stays readable.
 
-use super::{Association, Attribute, Bodies, Data, Element, Frame, Geometry, Inconsistent, Part, Shape};
+use super::{
+    Association, Attribute, Bodies, Data, Element, Frame, Geometry, Inconsistent, Part, SavedShape,
+    SavedShapes, Shape, SurfaceShape,
+};
 use crate::container::{self, ContainerError, Kind};
-use crate::storage::{self, StorageError};
+use crate::storage::StorageError;
 use serde::{Deserialize, Serialize};
+use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Frame files; older layouts than the current one stay readable.
-pub const KIND: Kind = Kind { name: "frame", magic: *b"\x89SPF\r\n\x1a\n", version: 1 };
+pub const KIND: Kind = Kind { name: "frame", magic: *b"\x89SPF\r\n\x1a\n", version: 2 };
 /// File name extension of frames.
 pub const EXTENSION: &str = "spf";
 
@@ -33,6 +41,16 @@ pub enum FrameError {
     /// The arrays do not fit together.
     #[error(transparent)]
     Inconsistent(#[from] Inconsistent),
+    /// A surface that another frame of the folder should hold is not there.
+    #[error(
+        "it shows a surface that frame {frame} holds (shape {shape} there); keep the frames of a run together"
+    )]
+    Elsewhere {
+        /// Number of the other frame.
+        frame: u64,
+        /// Index of the shape there.
+        shape: u32,
+    },
 }
 
 /// What a frame file says about itself; readable without unpacking any array.
@@ -106,7 +124,18 @@ pub enum ShapeHeader {
         edges: Vec<f64>,
     },
     /// Surface whose arrays follow.
-    Surface,
+    Surface {
+        /// Fingerprint of the surface; empty in files of layout 1.
+        #[serde(default)]
+        key: String,
+    },
+    /// Surface that an earlier frame of the same folder holds.
+    Earlier {
+        /// Number of that frame.
+        frame: u64,
+        /// Index of the shape in the part of the same name there.
+        index: u32,
+    },
 }
 
 /// Type of the numbers of an array.
@@ -153,14 +182,25 @@ pub struct ArrayHeader {
 }
 
 impl Frame {
-    /// Packs the frame at a Zstandard `level` (1 is fastest, 19 smallest). The same frame gives the same bytes.
+    /// Packs the frame at a Zstandard `level` (1 is fastest, 19 smallest), complete in itself. The same frame gives the same bytes.
     pub fn encode(&self, level: i32) -> Result<Vec<u8>, FrameError> {
+        Ok(self.pack(level, &SavedShapes::default())?.1)
+    }
+
+    /// As [`Self::encode`], leaving out the surfaces that earlier frames of the folder hold; those that this one holds are noted.
+    pub fn encode_after(&self, level: i32, saved: &mut SavedShapes) -> Result<Vec<u8>, FrameError> {
+        let (header, file) = self.pack(level, saved)?;
+        saved.note(&header);
+        Ok(file)
+    }
+
+    fn pack(&self, level: i32, saved: &SavedShapes) -> Result<(FrameHeader, Vec<u8>), FrameError> {
         self.validate()?;
         let mut blocks = Vec::new();
         let parts = self
             .parts
             .iter()
-            .map(|part| encode_part(part, self.dimension, level, &mut blocks))
+            .map(|part| encode_part(part, self.dimension, level, saved, &mut blocks))
             .collect::<Result<_, _>>()?;
         let header = FrameHeader {
             dimension: self.dimension,
@@ -171,23 +211,60 @@ impl Frame {
         };
         let mut file = container::seal(KIND, &header)?;
         file.extend_from_slice(&blocks);
-        Ok(file)
+        Ok((header, file))
     }
 
-    /// Unpacks and checks a frame.
+    /// Unpacks and checks a frame that is complete in itself; see [`FrameReader`](super::FrameReader) for those of a run.
     pub fn decode(file: &[u8]) -> Result<Self, FrameError> {
+        Self::decode_with(file, &mut |place, _| {
+            Err(FrameError::Elsewhere { frame: place.frame, shape: place.shape })
+        })
+    }
+
+    /// Unpacks and checks a frame; `earlier` finds the surfaces that earlier frames hold, by their place and the name of the part.
+    pub fn decode_with(file: &[u8], earlier: &mut Resolve<'_>) -> Result<Self, FrameError> {
         let (header, mut blocks) = FrameHeader::split(file)?;
         let FrameHeader { dimension, index, step, time, parts } = header;
-        let parts = parts.into_iter().map(|part| decode_part(part, &mut blocks)).collect::<Result<_, _>>()?;
+        let parts = parts
+            .into_iter()
+            .map(|part| decode_part(part, &mut blocks, earlier))
+            .collect::<Result<_, _>>()?;
         let frame = Self { dimension, index, step, time, parts };
         frame.validate()?;
         Ok(frame)
     }
 
-    /// Reads a frame file.
+    /// Reads a frame file, and from the frames next to it the surfaces that it shares with them.
     pub fn read(path: &Path) -> Result<Self, FrameError> {
-        Self::decode(&storage::read(path)?)
+        super::FrameReader::default().read(path)
     }
+}
+
+/// Finds a surface that an earlier frame holds.
+pub type Resolve<'a> = dyn FnMut(SavedShape, &str) -> Result<Arc<SurfaceShape>, FrameError> + 'a;
+
+/// The surfaces whose arrays are in this file, by part and index into its shapes.
+pub(super) fn inline_surfaces(file: &[u8]) -> Result<HashMap<(String, u32), Arc<SurfaceShape>>, FrameError> {
+    let (header, mut blocks) = FrameHeader::split(file)?;
+    let mut found = HashMap::new();
+    for part in &header.parts {
+        let mut arrays = GeometryArrays { part: &part.name, arrays: vec![] };
+        for array in &part.arrays {
+            let (block, rest) = blocks.split_at(array.bytes as usize);
+            blocks = rest;
+            if array.association.is_none() && array.name.starts_with("shape ") {
+                let what = format!("array \"{}\" of part \"{}\"", array.name, part.name);
+                arrays.arrays.push((array.name.clone(), decode_block(block, array, &what)?));
+            }
+        }
+        let PartKind::Bodies { shapes, .. } = &part.kind else { continue };
+        for (i, shape) in shapes.iter().enumerate() {
+            if matches!(shape, ShapeHeader::Surface { .. }) {
+                found.insert((part.name.clone(), i as u32), arrays.take_surface(i)?);
+            }
+        }
+    }
+    Ok(found)
 }
 
 impl FrameHeader {
@@ -266,6 +343,7 @@ fn encode_part(
     part: &Part,
     dimension: usize,
     level: i32,
+    saved: &SavedShapes,
     blocks: &mut Vec<u8>,
 ) -> Result<PartHeader, FrameError> {
     let mut outgoing = Vec::new();
@@ -280,12 +358,18 @@ fn encode_part(
                 shapes.push(match shape {
                     Shape::Ball { radius } => ShapeHeader::Ball { radius: *radius },
                     Shape::Box { edges } => ShapeHeader::Box { edges: edges.clone() },
-                    Shape::Surface { positions, elements } => {
+                    Shape::Surface(surface) => {
+                        if let Some(SavedShape { frame, shape }) = saved.find(&part.name, surface) {
+                            shapes.push(ShapeHeader::Earlier { frame, index: shape });
+                            continue;
+                        }
                         let name = format!("shape {i} position");
-                        outgoing.push(Outgoing::geometry(name, "m", dimension, Values::F64(positions)));
+                        let values = Values::F64(surface.positions());
+                        outgoing.push(Outgoing::geometry(name, "m", dimension, values));
                         let name = format!("shape {i} elements");
-                        outgoing.push(Outgoing::geometry(name, "1", dimension, Values::U32(elements)));
-                        ShapeHeader::Surface
+                        let values = Values::U32(surface.elements());
+                        outgoing.push(Outgoing::geometry(name, "1", dimension, values));
+                        ShapeHeader::Surface { key: surface.key() }
                     }
                 });
             }
@@ -319,7 +403,11 @@ fn encode_part(
     Ok(PartHeader { name: part.name.clone(), kind, arrays })
 }
 
-fn decode_part(header: PartHeader, blocks: &mut &[u8]) -> Result<Part, FrameError> {
+fn decode_part(
+    header: PartHeader,
+    blocks: &mut &[u8],
+    earlier: &mut Resolve<'_>,
+) -> Result<Part, FrameError> {
     let mut geometry_arrays = Vec::new();
     let mut attributes = Vec::new();
     for array in header.arrays {
@@ -348,10 +436,10 @@ fn decode_part(header: PartHeader, blocks: &mut &[u8]) -> Result<Part, FrameErro
                     Ok(match shape {
                         ShapeHeader::Ball { radius } => Shape::Ball { radius },
                         ShapeHeader::Box { edges } => Shape::Box { edges },
-                        ShapeHeader::Surface => Shape::Surface {
-                            positions: arrays.take_f64(&format!("shape {i} position"))?,
-                            elements: arrays.take_u32(&format!("shape {i} elements"))?,
-                        },
+                        ShapeHeader::Surface { .. } => Shape::Surface(arrays.take_surface(i)?),
+                        ShapeHeader::Earlier { frame, index } => {
+                            Shape::Surface(earlier(SavedShape { frame, shape: index }, &header.name)?)
+                        }
                     })
                 })
                 .collect::<Result<_, FrameError>>()?;
@@ -411,6 +499,12 @@ impl GeometryArrays<'_> {
             Data::U32(values) => Ok(values),
             _ => Err(self.invalid(name, "its type must be u32")),
         }
+    }
+    /// The surface number `i` of the table of shapes.
+    fn take_surface(&mut self, i: usize) -> Result<Arc<SurfaceShape>, FrameError> {
+        let positions = self.take_f64(&format!("shape {i} position"))?;
+        let elements = self.take_u32(&format!("shape {i} elements"))?;
+        Ok(Arc::new(SurfaceShape::new(positions, elements)))
     }
     fn invalid(&self, name: &str, problem: &str) -> FrameError {
         ContainerError::invalid(format!("array \"{name}\" of part \"{}\"", self.part), problem).into()

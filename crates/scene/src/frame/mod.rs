@@ -4,15 +4,18 @@
 //! [`Frame`] is the picture in memory, [`encode`](Frame::encode) and [`decode`](Frame::decode) are its file, described byte by byte in [`mod@format`].
 
 pub mod format;
+mod shapes;
 mod tessellation;
 mod validate;
 
 pub use format::{FrameError, FrameHeader};
+pub use shapes::{FrameReader, SavedShape, SavedShapes, SurfaceShape};
 pub use tessellation::Surface;
 pub(crate) use tessellation::in_space;
 pub use validate::Inconsistent;
 
 use serde::{Deserialize, Serialize};
+use std::sync::Arc;
 
 /// The picture of a world at one instant.
 #[derive(Debug, Clone, PartialEq)]
@@ -98,13 +101,8 @@ pub enum Shape {
         /// Full edge lengths (m).
         edges: Vec<f64>,
     },
-    /// A closed surface: segments in 2D, triangles in 3D.
-    Surface {
-        /// Points (m), flat.
-        positions: Vec<f64>,
-        /// Point indices, `dimension` for each element, seen from outside counter-clockwise.
-        elements: Vec<u32>,
-    },
+    /// A closed surface: segments in 2D, triangles in 3D. Shared between frames, in memory and on disk.
+    Surface(Arc<SurfaceShape>),
 }
 
 /// Kind of element of a mesh.
@@ -288,7 +286,7 @@ impl Part {
         let geometry = match &self.geometry {
             Geometry::Bodies(bodies) => {
                 let shape = |shape: &Shape| match shape {
-                    Shape::Surface { positions, elements } => 8 * positions.len() + 4 * elements.len(),
+                    Shape::Surface(surface) => 8 * surface.positions().len() + 4 * surface.elements().len(),
                     _ => 0,
                 };
                 bodies.names.iter().map(|name| name.len() + 24).sum::<usize>()

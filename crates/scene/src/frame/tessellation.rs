@@ -27,14 +27,14 @@ impl Shape {
             (Self::Ball { radius }, _) => ball(*radius),
             (Self::Box { edges }, 2) => rectangle(edges),
             (Self::Box { edges }, _) => cuboid(edges),
-            (Self::Surface { positions, elements }, 2) => Surface {
-                positions: positions.chunks_exact(2).map(in_space).collect(),
+            (Self::Surface(surface), 2) => Surface {
+                positions: surface.positions().chunks_exact(2).map(in_space).collect(),
                 triangles: vec![],
-                lines: elements.as_chunks().0.to_vec(),
+                lines: surface.elements().as_chunks().0.to_vec(),
             },
-            (Self::Surface { positions, elements }, _) => Surface {
-                positions: positions.chunks_exact(3).map(in_space).collect(),
-                triangles: elements.as_chunks().0.to_vec(),
+            (Self::Surface(surface), _) => Surface {
+                positions: surface.positions().chunks_exact(3).map(in_space).collect(),
+                triangles: surface.elements().as_chunks().0.to_vec(),
                 lines: vec![],
             },
         }
@@ -214,10 +214,10 @@ mod tests {
         let half = 0.5_f64.sqrt();
         let bodies = Bodies {
             names: vec!["a".into(), "b".into()],
-            shapes: vec![Shape::Surface {
-                positions: vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
-                elements: vec![0, 1, 2],
-            }],
+            shapes: vec![Shape::Surface(std::sync::Arc::new(crate::frame::SurfaceShape::new(
+                vec![1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0],
+                vec![0, 1, 2],
+            )))],
             shape_of: vec![0, 0],
             positions: vec![10.0, 0.0, 0.0, 0.0, 0.0, 5.0],
             // A quarter turn about z, and none.

@@ -117,7 +117,8 @@ fn bodies_problem(bodies: &Bodies, dimension: usize) -> Option<String> {
         Shape::Box { edges } => (edges.len() != dimension
             || edges.iter().any(|edge| !(edge.is_finite() && *edge > 0.0)))
         .then(|| format!("a box needs {dimension} positive edges, not {edges:?}")),
-        Shape::Surface { positions, elements } => positions_problem(positions, dimension)
-            .or_else(|| elements_problem(elements, dimension, positions.len() / dimension)),
+        Shape::Surface(surface) => positions_problem(surface.positions(), dimension).or_else(|| {
+            elements_problem(surface.elements(), dimension, surface.positions().len() / dimension)
+        }),
     })
 }

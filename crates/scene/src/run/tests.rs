@@ -37,7 +37,9 @@ impl Simulation for Logistic {
             elastic_energy: 0.0,
             gravity_energy: 0.0,
             total_energy: self.x,
+            fluid: None,
             max_speed: self.x,
+            joints: None,
         }
     }
     fn advance(&mut self, frame: u64) -> Result<Advance, Breakdown> {

@@ -144,6 +144,15 @@ prop_compose! {
             rotation,
             velocity,
             spin: spin.map(|s| if dimension == 2 { SpinValue::Rate(s[0]) } else { SpinValue::Vector(s) }),
+            restitution: by_density.then_some(0.25),
+            friction: None,
+            rolling_friction: by_density.then_some(0.01),
+            spinning_friction: None,
+            fracture: (kind == Kind::Dynamic).then(|| Fracture::new(12.5, 9)),
+            motion: None,
+            moments: None,
+            shape_position: None,
+            shape_rotation: None,
             repeat: count.map(|count| Repeat { spacing: vec![1.5; count.len()], count }),
         }
     }

@@ -2,7 +2,7 @@
 
 use super::level::CellOperator;
 
-/// Banded Cholesky factor of the coarsest operator. The pivot of a region without Dirichlet boundary that vanishes is left out,
+/// Banded Cholesky factor of the coarsest operator. The last pivot of a region without Dirichlet boundary vanishes and is left out,
 /// which fixes the value there to zero: a symmetric generalised inverse, right for every compatible right-hand side.
 #[derive(Debug, Clone)]
 pub(super) struct BandedCholesky {
@@ -17,8 +17,8 @@ pub(super) struct BandedCholesky {
     work: Vec<f64>,
 }
 
-/// A pivot below this fraction of the diagonal belongs to a null vector: rounding leaves some 1e-16 of it.
-const NULL_PIVOT: f64 = 1e-11;
+/// A pivot below this fraction of the diagonal is rounding.
+const NULL_PIVOT: f64 = 1e-14;
 
 impl BandedCholesky {
     pub fn new(operator: &CellOperator) -> Self {
@@ -54,6 +54,7 @@ impl BandedCholesky {
                 }
             }
         }
+        let floating = last_of_floating(operator, &cells, &entries);
         let pitch = band + 1;
         let mut factor = vec![0.0; count * pitch];
         let mut diagonal = vec![0.0; count];
@@ -75,7 +76,7 @@ impl BandedCholesky {
                 }
                 if column < row {
                     factor[row * pitch + band + column - row] = sum * inverse[column];
-                } else if sum > NULL_PIVOT * diagonal[row] {
+                } else if !floating[row] && sum > NULL_PIVOT * diagonal[row] {
                     factor[row * pitch + band] = sum.sqrt();
                     inverse[row] = 1.0 / sum.sqrt();
                 }
@@ -113,4 +114,28 @@ impl BandedCholesky {
     pub fn bytes(&self) -> usize {
         8 * (self.factor.len() + self.inverse.len() + self.work.len()) + 4 * self.cells.len()
     }
+}
+
+/// Which rows are the last of a region without Dirichlet boundary. Told by the connections: with weights that differ by powers of ten the size of a pivot does not tell.
+fn last_of_floating(operator: &CellOperator, cells: &[u32], entries: &[(usize, usize, f64)]) -> Vec<bool> {
+    // Every row points to a later one of its region, the last to itself.
+    let mut later: Vec<usize> = (0..cells.len()).collect();
+    fn last(later: &mut [usize], mut row: usize) -> usize {
+        while later[row] != row {
+            later[row] = later[later[row]];
+            row = later[row];
+        }
+        row
+    }
+    for &(high, low, _) in entries {
+        let (a, b) = (last(&mut later, high), last(&mut later, low));
+        later[a.min(b)] = a.max(b);
+    }
+    let mut floating: Vec<bool> = (0..cells.len()).map(|row| later[row] == row).collect();
+    for (row, &cell) in cells.iter().enumerate() {
+        if operator.extra[cell as usize] > 0.0 {
+            floating[last(&mut later, row)] = false;
+        }
+    }
+    floating
 }

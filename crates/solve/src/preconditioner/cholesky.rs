@@ -15,6 +15,7 @@ const WHAT: &str = "sparse matrix";
 /// An exact factor `P A P^T = L L^T` with a fill-reducing order: a direct solver for small and medium systems, and a preconditioner.
 pub struct SparseCholesky {
     factor: Llt<usize, f64>,
+    symbolic: SymbolicLlt<usize>,
     size: usize,
     shift: f64,
 }
@@ -62,16 +63,22 @@ impl SparseCholesky {
         let out_of_memory = || SolveError::OutOfMemory { what: "sparse Cholesky factor".into() };
         let symbolic = SymbolicLlt::try_new(pattern, faer::Side::Lower).map_err(|_| out_of_memory())?;
         let columns = SparseColMatRef::new(pattern, &values);
-        let factor =
-            Llt::try_new_with_symbolic(symbolic, columns, faer::Side::Lower).map_err(
-                |error| match error {
-                    LltError::Numeric(faer::linalg::cholesky::llt::factor::LltError::NonPositivePivot {
-                        index,
-                    }) => SolveError::NotPositiveDefinite { what: WHAT.into(), row: index },
-                    LltError::Generic(_) => out_of_memory(),
-                },
-            )?;
-        Ok(Self { factor, size, shift })
+        let factor = numeric(symbolic.clone(), columns)?;
+        Ok(Self { factor, symbolic, size, shift })
+    }
+
+    /// Factorises another symmetric positive definite matrix with the same pattern; saves the analysis. The symmetry is the caller's promise.
+    ///
+    /// # Errors
+    /// Another size, a matrix that is not positive definite; not enough memory. The factor is then the old one.
+    pub fn refactorise(&mut self, matrix: &CsrMatrix) -> Result<(), SolveError> {
+        check_size("rows of the matrix", matrix.rows(), self.size)?;
+        let rows: Vec<usize> = matrix.columns().iter().map(|&column| column as usize).collect();
+        let pattern =
+            SymbolicSparseColMatRef::new_checked(self.size, self.size, matrix.offsets(), None, &rows);
+        self.factor = numeric(self.symbolic.clone(), SparseColMatRef::new(pattern, matrix.values()))?;
+        self.shift = 0.0;
+        Ok(())
     }
 
     /// Relative shift of the diagonal that was needed; zero for a definite matrix.
@@ -96,6 +103,18 @@ impl SparseCholesky {
         let column = faer::MatMut::from_column_major_slice_mut(x, self.size, 1);
         self.factor.solve_in_place(column);
     }
+}
+
+fn numeric(
+    symbolic: SymbolicLlt<usize>,
+    columns: SparseColMatRef<'_, usize, f64>,
+) -> Result<Llt<usize, f64>, SolveError> {
+    Llt::try_new_with_symbolic(symbolic, columns, faer::Side::Lower).map_err(|error| match error {
+        LltError::Numeric(faer::linalg::cholesky::llt::factor::LltError::NonPositivePivot { index }) => {
+            SolveError::NotPositiveDefinite { what: WHAT.into(), row: index }
+        }
+        LltError::Generic(_) => SolveError::OutOfMemory { what: "sparse Cholesky factor".into() },
+    })
 }
 
 impl Preconditioner for SparseCholesky {

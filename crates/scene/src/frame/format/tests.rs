@@ -19,7 +19,10 @@ pub fn sample(dimension: usize) -> Frame {
             shapes: vec![
                 Shape::Ball { radius: 0.1 },
                 Shape::Box { edges: vec![0.2; dimension] },
-                Shape::Surface { positions: along(4 * dimension), elements: (0..dimension as u32).collect() },
+                Shape::Surface(Arc::new(SurfaceShape::new(
+                    along(4 * dimension),
+                    (0..dimension as u32).collect(),
+                ))),
             ],
             shape_of: vec![0, 1, 2],
             positions: along(3 * dimension),
@@ -98,10 +101,10 @@ fn foreign_and_newer_files_are_named_as_such() {
         Err(FrameError::Container(ContainerError::Foreign { .. }))
     ));
     let mut file = sample(2).encode(1).unwrap();
-    file[8..12].copy_from_slice(&2_u32.to_le_bytes());
+    file[8..12].copy_from_slice(&3_u32.to_le_bytes());
     assert!(matches!(
         Frame::decode(&file),
-        Err(FrameError::Container(ContainerError::Newer { version: 2, known: 1 }))
+        Err(FrameError::Container(ContainerError::Newer { version: 3, known: 2 }))
     ));
 }
 

@@ -1,0 +1,43 @@
+//! Rigid bodies: contact, friction, stacks, energy and momentum (spec/rigid-bodies.md, section 5).
+
+mod bounce;
+mod clamp;
+mod cradle;
+mod elevator;
+mod heavy;
+mod incline;
+mod momentum;
+mod pile;
+mod push_out;
+mod restart;
+mod rolling;
+mod set_up;
+mod shard;
+mod soak;
+mod stacks;
+mod toppling;
+
+use crate::Case;
+
+/// All cases of this part.
+pub(super) const CASES: &[Case] = &[
+    shard::CASE,
+    incline::CASE,
+    rolling::CASE,
+    bounce::CASE,
+    elevator::CASE,
+    clamp::CASE,
+    push_out::CASE,
+    stacks::CASE,
+    stacks::TALL,
+    heavy::CASE,
+    cradle::CASE,
+    momentum::CASE,
+    restart::CASE,
+    toppling::CASE,
+    pile::SMALL,
+    pile::THOUSAND,
+    pile::TEN_THOUSAND,
+    soak::CASE,
+    soak::SMALL,
+];

@@ -1,0 +1,225 @@
+//! What must hold exactly, whatever the material: an affine deformation leaves inner nodes without force (the patch test, hexahedra distorted), elastic forces have neither
+//! resultant nor torque even when elements are inside out, impulses between pairs keep momenta for any masses, a moving plane stops a particle where it meets it, and
+//! neither threads nor an interruption change a bit.
+//!
+//! Source: spec/deformable-solids.md T6, T7, T23, T24, T25.
+
+use super::set_up::{cubes, failed, flat, material, solid_of, tetrahedra};
+use crate::{Case, CaseError, Measurements, Speed};
+use splashdown_deformable::collide::Obstacle;
+use splashdown_deformable::contact::apply_impulse;
+use splashdown_deformable::integrate::{ImplicitScheme, Integrator, Motion, Scheme};
+use splashdown_deformable::material::{Lame, Model};
+use splashdown_deformable::{Elements, Solid};
+use splashdown_geometry::generate::{Diagonals, box_hexahedra, sheet};
+use splashdown_geometry::shapes::Shape;
+use splashdown_math::{Frame, Matrix, Vector};
+use splashdown_solve::testing::TestNumbers;
+
+pub(super) const CASE: Case = Case {
+    name: "deformable/balance",
+    spec: "T6, T7, T23, T24, T25, E19, DS-43, DS-54",
+    summary: "patch tests, forces without resultant and torque, impulses that keep momenta, a moving plane, bits that threads and restarts do not change",
+    source: "spec/deformable-solids.md 5.2",
+    speed: Speed::Fast,
+    seconds: 2.0,
+    run,
+};
+
+fn run(out: &mut Measurements) -> Result<(), CaseError> {
+    patches(out)?;
+    impulses(out);
+    moving_plane(out)?;
+    bits(out)
+}
+
+/// Force on the nodes at `x`, and the largest component.
+fn forces(solid: &mut Solid<3>, x: &[f64]) -> Result<(Vec<f64>, f64), CaseError> {
+    solid.update(x).map_err(failed("updating"))?;
+    let mut force = vec![0.0; x.len()];
+    solid.add_elastic(&mut force);
+    let largest = force.iter().fold(0.0f64, |m, f| m.max(f.abs()));
+    Ok((force, largest))
+}
+
+fn patches(out: &mut Measurements) -> Result<(), CaseError> {
+    let own = material(Model::NeoHookean, 1e4, 0.3, 100.0, 0.0)?;
+    let tets = cubes([0.0; 3], [1.0; 3], [2; 3])?;
+    let mut hexes = box_hexahedra(Vector::zeros(), Vector::repeat(1.0), [2; 3]).map_err(failed("meshing"))?;
+    for point in &mut hexes.points {
+        if (*point - Vector::repeat(0.5)).norm() < 1e-9 {
+            *point += Vector::<3>::new(0.09, -0.07, 0.11);
+        }
+    }
+    let cloth = sheet(
+        Vector::zeros(),
+        Vector::<3>::new(1.0, 0.0, 0.0),
+        Vector::<3>::new(0.2, 1.0, 0.0),
+        [2; 2],
+        Diagonals::Alternating,
+    )
+    .map_err(failed("meshing"))?;
+    let mut membrane = own;
+    membrane.lame = Lame::plane_stress(1e4, 0.3).map_err(failed("the material"))?;
+    let hex_elements = Elements::hexahedra(&hexes, 0, own).map_err(failed("elements"))?;
+    let sheet_elements = Elements::membrane(&cloth, 0, 1e-2, membrane).map_err(failed("elements"))?;
+    let bodies = [
+        ("tetrahedra", tetrahedra(&tets, own, [0.0; 3])?, tets.points.clone(), Vector::repeat(0.5)),
+        (
+            "distorted hexahedra",
+            solid_of(
+                hex_elements.clone(),
+                |mass| hex_elements.add_masses(mass),
+                hexes.points.len(),
+                Vector::zeros(),
+            ),
+            hexes.points.clone(),
+            Vector::<3>::new(0.59, 0.43, 0.61),
+        ),
+        (
+            "membrane",
+            solid_of(
+                sheet_elements.clone(),
+                |mass| sheet_elements.add_masses(mass),
+                cloth.points.len(),
+                Vector::zeros(),
+            ),
+            cloth.points.clone(),
+            Vector::<3>::new(0.6, 0.5, 0.0),
+        ),
+    ];
+    let map = Matrix::<3>::new(1.2, 0.3, 0.0, -0.1, 0.8, 0.2, 0.1, 0.0, 1.1);
+    for (name, mut solid, points, middle) in bodies {
+        let x: Vec<f64> = points.iter().flat_map(|x| <[f64; 3]>::from(map * x)).collect();
+        let (force, largest) = forces(&mut solid, &x)?;
+        let inner = points
+            .iter()
+            .position(|x| (x - middle).norm() < 1e-9)
+            .ok_or_else(|| CaseError::new("finding the inner node", name))?;
+        let left = force[3 * inner..3 * inner + 3].iter().fold(0.0f64, |m, f| m.max(f.abs())) / largest;
+        out.at_most("force on the inner node of an affine map, relative", name, left, 1e-12, CASE.source);
+
+        // Most elements are inside out after this.
+        let mut random = TestNumbers::new(5);
+        let x: Vec<f64> = flat(&points).iter().map(|x| x + random.uniform(-0.8, 0.8)).collect();
+        let (force, _) = forces(&mut solid, &x)?;
+        let scale: f64 = force.iter().map(|f| f.abs()).sum();
+        let (mut sum, mut torque) = (Vector::<3>::zeros(), Vector::<3>::zeros());
+        for (x, f) in x.chunks_exact(3).zip(force.chunks_exact(3)) {
+            let (x, f) = (Vector::<3>::from_column_slice(x), Vector::<3>::from_column_slice(f));
+            sum += f;
+            torque += x.cross(&f);
+        }
+        let name = format!("{name}, tangled");
+        out.at_most("resultant of elastic forces, relative", &name, sum.norm() / scale, 1e-12, CASE.source);
+        out.at_most("torque of elastic forces, relative", &name, torque.norm() / scale, 1e-12, CASE.source);
+    }
+    Ok(())
+}
+
+fn impulses(out: &mut Measurements) {
+    let mut random = TestNumbers::new(11);
+    let (mut momentum, mut spin, mut change) = (0.0f64, 0.0f64, 0.0f64);
+    for _ in 0..1000 {
+        // Closest points of two edges that lie along the direction of the impulse, as those of any pair do.
+        let direction = Vector::<3>::from_fn(|_, _| random.uniform(-1.0, 1.0)).normalize();
+        let (s, t) = (random.uniform(0.0, 1.0), random.uniform(0.0, 1.0));
+        let weights = [1.0 - s, s, t - 1.0, -t];
+        let mut x: Vec<Vector<3>> =
+            (0..4).map(|_| Vector::from_fn(|_, _| random.uniform(-1.0, 1.0))).collect();
+        let apart: Vector<3> = x.iter().zip(weights).map(|(x, w)| x * w).sum();
+        // Moves the second edge so that the line between the closest points is the direction.
+        let shift = apart - direction * 0.1;
+        x[2] += shift;
+        x[3] += shift;
+        let inverse: Vec<f64> = (0..4).map(|_| 1.0 / random.uniform(0.1, 10.0)).collect();
+        let mut v = random.vector(12);
+        let measure = |v: &[f64]| {
+            let (mut p, mut l) = (Vector::<3>::zeros(), Vector::<3>::zeros());
+            for node in 0..4 {
+                let own = Vector::<3>::from_column_slice(&v[3 * node..3 * node + 3]) / inverse[node];
+                p += own;
+                l += x[node].cross(&own);
+            }
+            (p, l)
+        };
+        let relative = |v: &[f64]| -> f64 {
+            (0..4)
+                .map(|node| {
+                    weights[node] * Vector::<3>::from_column_slice(&v[3 * node..][..3]).dot(&direction)
+                })
+                .sum()
+        };
+        let ((p, l), before) = (measure(&v), relative(&v));
+        apply_impulse(&[0, 1, 2, 3], &weights, &direction, 2.0, &inverse, &mut v);
+        let (p_after, l_after) = measure(&v);
+        let size: f64 = v.iter().map(|v| v.abs()).sum::<f64>() * 10.0;
+        momentum = momentum.max((p_after - p).norm() / size);
+        spin = spin.max((l_after - l).norm() / size);
+        change = change.max((relative(&v) - before - 2.0).abs());
+    }
+    let name = "1000 random pairs and masses";
+    out.at_most("change of momentum, relative", name, momentum, 1e-14, CASE.source);
+    out.at_most("change of angular momentum, relative", name, spin, 1e-14, CASE.source);
+    out.at_most("error of the relative velocity (m/s)", name, change, 1e-12, CASE.source);
+}
+
+/// A plane that rises at 1 m/s meets a particle 0.1 m above it that falls at 5 m/s a third of the way through a step of 0.05 s, and carries it from there.
+fn moving_plane(out: &mut Measurements) -> Result<(), CaseError> {
+    let plane = Shape::half_space(Vector::<3>::new(0.0, 1.0, 0.0), 0.0).map_err(failed("the plane"))?;
+    let mut obstacle = Obstacle::fixed("plane", plane, Frame::identity(), 0.0);
+    obstacle.twist.linear = Vector::<3>::new(0.0, 1.0, 0.0);
+    obstacle.advance(0.05);
+    let mut integrator = Integrator::new(Scheme::B);
+    integrator.obstacles.push(obstacle);
+    let mut solid = Solid::new(vec![1.0], vec![false], Vector::zeros());
+    let mut motion = Motion { position: vec![0.0, 0.1, 0.0], velocity: vec![0.0, -5.0, 0.0], time: 0.0 };
+    integrator.step(&mut solid, &mut motion, 0.05).map_err(failed("stepping"))?;
+    let depth = (motion.position[1] - 0.05).abs();
+    out.at_most("distance from the plane at the end (m)", "dt = 0.05 s", depth, 1e-12, CASE.source);
+    let slip = (motion.velocity[1] - 1.0).abs();
+    out.at_most("velocity relative to the plane at the end (m/s)", "dt = 0.05 s", slip, 1e-12, CASE.source);
+    let theta = splashdown_deformable::collide::theta(0.1, 0.1 - 0.05 * 6.0);
+    out.near("part of the step before they meet", "dt = 0.05 s", theta, 1.0 / 3.0, 1e-12, CASE.source);
+    Ok(())
+}
+
+fn bits(out: &mut Measurements) -> Result<(), CaseError> {
+    let mesh = cubes([0.0; 3], [1.0; 3], [8; 3])?;
+    let own = material(Model::FixedCorotated, 1e5, 0.3, 1000.0, 0.002)?;
+    for (name, scheme, dt, steps) in [
+        ("scheme B", Scheme::B, 2e-3, 10),
+        ("backward Euler", Scheme::Implicit(ImplicitScheme::BackwardEuler), 1.0 / 60.0, 4),
+    ] {
+        let run = |threads: usize, interrupted: bool| -> Result<Vec<u64>, CaseError> {
+            let pool = rayon::ThreadPoolBuilder::new()
+                .num_threads(threads)
+                .build()
+                .map_err(failed("starting threads"))?;
+            pool.install(|| {
+                let fresh = || -> Result<(Solid<3>, Integrator<3>), CaseError> {
+                    let mut solid = tetrahedra(&mesh, own, [0.0, -9.81, 0.0])?;
+                    for (node, x) in mesh.points.iter().enumerate() {
+                        solid.set_pinned(node, x[0] < 1e-9);
+                    }
+                    Ok((solid, Integrator::new(scheme)))
+                };
+                let (mut solid, mut integrator) = fresh()?;
+                let mut motion = Motion::at_rest(&mesh.points);
+                for step in 0..steps {
+                    if interrupted && step == steps / 2 {
+                        (solid, integrator) = fresh()?;
+                    }
+                    integrator.step(&mut solid, &mut motion, dt).map_err(failed("stepping"))?;
+                }
+                Ok(motion.position.iter().chain(&motion.velocity).map(|x| x.to_bits()).collect())
+            })
+        };
+        let reference = run(1, false)?;
+        let differ = |other: &[u64]| reference.iter().zip(other).filter(|(a, b)| a != b).count() as f64;
+        let source = "exact: the same bits";
+        out.at_most("numbers that 3 threads change", name, differ(&run(3, false)?), 0.0, source);
+        out.at_most("numbers that an interruption changes", name, differ(&run(2, true)?), 0.0, source);
+    }
+    Ok(())
+}

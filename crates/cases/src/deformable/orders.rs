@@ -1,0 +1,168 @@
+//! Order of accuracy and stability limits of the integrators on a two-particle oscillator, and the exact angular momentum of scheme A.
+//!
+//! A stretched, turning spring with damping is a nonlinear problem with position-dependent damping. Linear stability for frequency `w` and damping ratio `z`: A and B need
+//! `w dt <= 2 (z + sqrt(1 + z^2))`, C needs `4 (1 + z h)^2 >= h^2 (2 + z h)`, `h = w dt`.
+//!
+//! Source: spec/deformable-solids.md 3.14, T12, T13.
+
+use super::set_up::{cubes, failed, material, run_steps, tetrahedra};
+use crate::{Case, CaseError, Measurements, Plot, Scale, Series, Speed};
+use splashdown_deformable::integrate::{ImplicitScheme, Integrator, Motion, Scheme};
+use splashdown_deformable::material::Model;
+use splashdown_deformable::{EdgeSpring, EdgeSprings, Solid};
+use splashdown_math::Vector;
+
+pub(super) const CASE: Case = Case {
+    name: "deformable/integrator-orders",
+    spec: "T12, T13, DS-29, DS-30, DS-31, DS-32, DS-33",
+    summary: "order of A, B, C, Newmark and the implicit schemes, their stability limits, angular momentum of A to rounding",
+    source: "spec/deformable-solids.md 3.14",
+    speed: Speed::Fast,
+    seconds: 3.0,
+    run,
+};
+
+fn oscillator(stiffness: f64, damping: f64) -> Solid<2> {
+    let mut solid = Solid::new(vec![1.0, 2.0], vec![false, false], Vector::zeros());
+    solid.add(EdgeSprings::new("spring", &[EdgeSpring { ends: [0, 1], stiffness, damping, rest: 1.0 }]));
+    solid
+}
+
+fn integrator(scheme: Scheme) -> Integrator<2> {
+    let mut integrator = Integrator::new(scheme);
+    integrator.tolerance = 1e-13;
+    integrator.implicit.tolerance = 1e-9;
+    integrator.implicit.linear_tolerance = 1e-12;
+    integrator
+}
+
+fn end_state(scheme: Scheme, steps: usize, damping: f64) -> Result<Vec<f64>, CaseError> {
+    let mut solid = oscillator(30.0, damping);
+    let mut motion =
+        Motion { position: vec![0.0, 0.0, 1.3, 0.0], velocity: vec![0.0, -1.0, 0.2, 1.0], time: 0.0 };
+    run_steps(&mut integrator(scheme), &mut solid, &mut motion, 1.0 / steps as f64, steps)?;
+    Ok([motion.position, motion.velocity].concat())
+}
+
+/// Does an oscillation of frequency `w` and damping ratio `z` stay bounded with steps of `h / w`?
+fn stable(scheme: Scheme, h: f64, z: f64) -> Result<bool, CaseError> {
+    // Reduced mass 2/3: w = sqrt(k / (2/3)).
+    let (k, reduced): (f64, f64) = (6.0, 2.0 / 3.0);
+    let w = (k / reduced).sqrt();
+    let mut solid = oscillator(k, 2.0 * z * w * reduced);
+    let mut motion = Motion { position: vec![0.0, 0.0, 1.0 + 1e-6, 0.0], velocity: vec![0.0; 4], time: 0.0 };
+    let mut integrator = integrator(scheme);
+    for _ in 0..600 {
+        integrator.step(&mut solid, &mut motion, h / w).map_err(failed("stepping"))?;
+        let stretch = (motion.point::<2>(1) - motion.point::<2>(0)).norm() - 1.0;
+        if stretch.abs() > 1e-4 {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn limit(scheme: Scheme, z: f64) -> Result<f64, CaseError> {
+    let (mut low, mut high) = (0.5, 8.0);
+    while high - low > 1e-3 {
+        let middle = 0.5 * (low + high);
+        if stable(scheme, middle, z)? {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    Ok(0.5 * (low + high))
+}
+
+fn run(out: &mut Measurements) -> Result<(), CaseError> {
+    let euler = Scheme::Implicit(ImplicitScheme::BackwardEuler);
+    let average = Scheme::Implicit(ImplicitScheme::AverageAcceleration);
+    let mut series = Vec::new();
+    for (name, scheme, order, damping) in [
+        ("A", Scheme::A, 2.0, 1.0),
+        ("B", Scheme::B, 2.0, 1.0),
+        ("C", Scheme::C, 1.0, 1.0),
+        ("Newmark", Scheme::Newmark, 2.0, 1.0),
+        ("backward Euler", euler, 1.0, 1.0),
+        ("average acceleration, undamped", average, 2.0, 0.0),
+        // Damping is frozen at the start of the step, which makes it first order where the body turns.
+        ("average acceleration, damped", average, 1.0, 1.0),
+    ] {
+        let exact = end_state(Scheme::B, 40_000, damping)?;
+        let mut points = Vec::new();
+        for steps in [400, 800, 1600] {
+            let found = end_state(scheme, steps, damping)?;
+            let error = found.iter().zip(&exact).map(|(a, b)| (a - b) * (a - b)).sum::<f64>().sqrt();
+            points.push([1.0 / steps as f64, error]);
+        }
+        let found = (points[1][1] / points[2][1]).log2();
+        out.near(
+            "order of accuracy",
+            &format!("{name}, dt = 1/800, 1/1600 s"),
+            found,
+            order,
+            0.05,
+            CASE.source,
+        );
+        series.push(Series { label: name.into(), points, reference: false });
+    }
+    out.plot(Plot {
+        title: "Damped, turning oscillator after 1 s".into(),
+        x: "step (s)".into(),
+        y: "error of positions and velocities".into(),
+        scale: Scale::LogLog,
+        series,
+    });
+    for z in [0.0, 0.3_f64] {
+        let exact = 2.0 * (z + (1.0 + z * z).sqrt());
+        for (name, scheme) in [("A", Scheme::A), ("B", Scheme::B)] {
+            let resolution = format!("{name}, damping ratio {z}");
+            out.near("largest stable w dt", &resolution, limit(scheme, z)?, exact, 0.01 * exact, CASE.source);
+        }
+        // Largest h with 4 (1 + z h)^2 >= h^2 (2 + z h).
+        let holds = |h: f64| 4.0 * (1.0 + z * h).powi(2) >= h * h * (2.0 + z * h);
+        let exact = (0..100_000).map(|i| f64::from(i) * 1e-4).take_while(|&h| holds(h)).last().unwrap_or(0.0);
+        let resolution = format!("C, damping ratio {z}");
+        out.near("largest stable w dt", &resolution, limit(Scheme::C, z)?, exact, 0.01 * exact, CASE.source);
+    }
+    angular_momentum(out)
+}
+
+/// A spinning, stretched cube without damping: scheme A keeps its angular momentum to rounding.
+fn angular_momentum(out: &mut Measurements) -> Result<(), CaseError> {
+    let mesh = cubes([-0.5; 3], [0.5; 3], [2; 3])?;
+    let mut drift = Vec::new();
+    for (scheme, steps) in [(Scheme::A, 10_000), (Scheme::B, 2000)] {
+        let mut solid = tetrahedra(&mesh, material(Model::RotatedLinear, 1000.0, 0.3, 1.0, 0.0)?, [0.0; 3])?;
+        let mut motion = Motion::at_rest(&mesh.points);
+        for (node, point) in mesh.points.iter().enumerate() {
+            let velocity = Vector::<3>::new(1.0, 2.0, -1.0).cross(point);
+            for axis in 0..3 {
+                motion.position[3 * node + axis] *= [1.2, 0.9, 1.0][axis];
+                motion.velocity[3 * node + axis] = velocity[axis];
+            }
+        }
+        let momentum = |solid: &Solid<3>, motion: &Motion| {
+            let mut sum = Vector::<3>::zeros();
+            for (node, mass) in solid.masses().iter().enumerate() {
+                sum += motion.point::<3>(node).cross(&motion.speed::<3>(node)) * *mass;
+            }
+            sum
+        };
+        let before = momentum(&solid, &motion);
+        let dt = 0.2 * solid.stable_step();
+        let mut integrator = Integrator::new(scheme);
+        run_steps(&mut integrator, &mut solid, &mut motion, dt, steps)?;
+        drift.push((momentum(&solid, &motion) - before).norm() / before.norm());
+    }
+    out.at_most("drift of angular momentum (relative)", "A, 10 000 steps", drift[0], 1e-13, "spec T13");
+    out.at_least(
+        "drift of angular momentum (relative)",
+        "B, for comparison",
+        drift[1],
+        1e-9,
+        "spec 3.14: B drifts",
+    );
+    Ok(())
+}

@@ -1,0 +1,97 @@
+//! The lid-driven cavity against the tables of Ghia, Ghia and Shin.
+//!
+//! A square full of fluid whose lid moves; steady flow at Reynolds numbers 100, 400 and 1000. Extremes of the velocity on the lines through the centre.
+
+use super::setup::{Run, domain};
+use crate::{Case, CaseError, Measurements, Plot, Scale, Series, Speed};
+use splashdown_fluid::{FluidModel, Liquid, Side};
+use splashdown_geometry::grid::{Interpolation, Reach};
+use splashdown_math::Vector;
+
+pub(super) const CASE: Case = Case {
+    name: "fluid/cavity-100",
+    spec: "FB-T7",
+    summary: "lid-driven cavity at Re 100 on a coarse grid: extremes of the centre lines",
+    source: SOURCE,
+    speed: Speed::Slow,
+    seconds: 8.0,
+    run: |measurements| cavity(measurements, 64, 100.0, [-0.2109, 0.1753, -0.2453], 20.0),
+};
+
+pub(super) const FINE: Case = Case {
+    name: "fluid/cavity",
+    spec: "FB-T7",
+    summary: "lid-driven cavity at Re 100, 400 and 1000 on 128^2 cells: extremes of the centre lines within 3 %",
+    source: SOURCE,
+    speed: Speed::Slow,
+    seconds: 400.0,
+    run: |measurements| {
+        cavity(measurements, 128, 100.0, [-0.2109, 0.1753, -0.2453], 20.0)?;
+        cavity(measurements, 128, 400.0, [-0.3273, 0.3020, -0.4499], 35.0)?;
+        cavity(measurements, 128, 1000.0, [-0.3829, 0.3710, -0.5155], 60.0)
+    },
+};
+
+const SOURCE: &str = "U. Ghia, K. N. Ghia, C. T. Shin, J. Comput. Phys. 48, 1982, tables I and II";
+
+/// `published`: smallest u on the vertical centre line, largest and smallest v on the horizontal one.
+fn cavity(
+    measurements: &mut Measurements,
+    n: usize,
+    reynolds: f64,
+    published: [f64; 3],
+    end: f64,
+) -> Result<(), CaseError> {
+    let lid = Side::NoSlip { velocity: Vector::from([1.0, 0.0]) };
+    let domain = domain([n, n], 1.0 / n as f64, [[Side::wall(); 2], [Side::wall(), lid]])?;
+    let mut model =
+        FluidModel::new(domain, Liquid { viscosity: 1.0 / reynolds, ..Liquid::new("fluid", 1.0) });
+    model.options.pressure.divergence = 1e-7;
+    model.options.viscosity_tolerance = 1e-7;
+    let mut run = Run::new(model, |_, _| Ok(()))?;
+    let dt = 1.0 / n as f64;
+    // Steady: the energy no longer changes.
+    let mut energy = 0.0;
+    while run.state.time < end {
+        for _ in 0..n {
+            run.step(dt)?;
+        }
+        let now = run.diagnostics().kinetic_energy;
+        if (now - energy).abs() < 2e-5 * now {
+            break;
+        }
+        energy = now;
+    }
+    let sample = |x: f64, y: f64, axis: usize| {
+        run.state.velocity.component(axis).sample(&Vector::from([x, y]), Interpolation::Cubic, Reach::Ghost)
+    };
+    let line: Vec<f64> = (0..=1000).map(|k| k as f64 / 1000.0).collect();
+    let u: Vec<[f64; 2]> = line.iter().map(|&y| [sample(0.5, y, 0), y]).collect();
+    let v: Vec<[f64; 2]> = line.iter().map(|&x| [x, sample(x, 0.5, 1)]).collect();
+    let measured = [
+        u.iter().map(|p| p[0]).fold(f64::INFINITY, f64::min),
+        v.iter().map(|p| p[1]).fold(f64::NEG_INFINITY, f64::max),
+        v.iter().map(|p| p[1]).fold(f64::INFINITY, f64::min),
+    ];
+    for ((name, value), reference) in
+        ["smallest u", "largest v", "smallest v"].iter().zip(measured).zip(published)
+    {
+        let row = format!("Re {reynolds}: {name} / lid speed");
+        measurements.near(&row, &format!("{n}^2"), value, reference, 0.03 * reference.abs(), SOURCE);
+    }
+    measurements.plot(Plot {
+        title: format!("Cavity, Re {reynolds}: u on the vertical centre line"),
+        x: "u / lid speed".into(),
+        y: "y / side".into(),
+        scale: Scale::Linear,
+        series: vec![
+            Series { label: format!("{n}^2"), points: u, reference: false },
+            Series {
+                label: "Ghia, smallest u".into(),
+                points: vec![[published[0], 0.0], [published[0], 1.0]],
+                reference: true,
+            },
+        ],
+    });
+    Ok(())
+}

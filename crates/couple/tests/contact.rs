@@ -1,0 +1,238 @@
+//! Contact of rigid bodies through the whole step.
+
+use splashdown_couple::World;
+use splashdown_math::{Dim, Frame, Space, Twist, Vector};
+use splashdown_rigid::{Body, ContactMethod, Geometry, Kind, Material, PushOut};
+use std::sync::Arc;
+
+fn at<const D: usize>(position: [f64; D]) -> Frame<D>
+where
+    Dim<D>: Space<D>,
+{
+    Frame { position: Vector::from(position), rotation: Dim::identity() }
+}
+
+fn world(method: ContactMethod) -> World<3> {
+    let mut world = World::new(Vector::from([0.0, -9.81, 0.0])).unwrap();
+    world.options_mut().contact.method = method;
+    if method == ContactMethod::Propagation {
+        world.options_mut().contact.push_out = PushOut::Central;
+    }
+    world
+}
+
+fn floor(world: &mut World<3>, material: Material, tilt: f64) {
+    let geometry = Arc::new(Geometry::half_space(Vector::from([0.0, 1.0, 0.0])).unwrap());
+    let body = Body::with_geometry("floor", Kind::Static, 1.0, geometry).unwrap().material(material);
+    let rotation = Dim::<3>::exp(&Vector::from([0.0, 0.0, -tilt]));
+    world.add_body(body, Frame { position: Vector::zeros(), rotation }, Twist::zero());
+}
+
+fn add(
+    world: &mut World<3>,
+    geometry: &Arc<Geometry<3>>,
+    mass: f64,
+    material: Material,
+    frame: Frame<3>,
+    twist: Twist<3>,
+) -> usize {
+    let name = format!("body-{}", world.model().bodies.len());
+    let body = Body::with_geometry(name, Kind::Dynamic, mass, geometry.clone()).unwrap().material(material);
+    world.add_body(body, frame, twist)
+}
+
+const METHODS: [ContactMethod; 2] = [ContactMethod::Simultaneous, ContactMethod::Propagation];
+
+#[test]
+fn a_cube_slides_down_an_incline_as_it_should() {
+    for method in METHODS {
+        let mut world = world(method);
+        let tilt = 30f64.to_radians();
+        let material = Material::new(0.0, 0.3);
+        floor(&mut world, material, tilt);
+        let cube = Arc::new(Geometry::cuboid(Vector::repeat(0.5)).unwrap());
+        let rotation = Dim::<3>::exp(&Vector::from([0.0, 0.0, -tilt]));
+        let up = Dim::<3>::rotate(&rotation, &Vector::from([0.0, 1.0, 0.0]));
+        let down = Dim::<3>::rotate(&rotation, &Vector::from([1.0, 0.0, 0.0]));
+        add(&mut world, &cube, 1.0, material, Frame { position: up * 0.5, rotation }, Twist::zero());
+        for _ in 0..60 {
+            let r = world.step(1.0 / 30.0).unwrap();
+            assert!(r.contact.touching == 1);
+        }
+        let state = &world.state().bodies[1];
+        let distance = down.dot(&state.frame.position);
+        let exact = 0.5 * 4.0 * 9.81 * (tilt.sin() - 0.3 * tilt.cos());
+        let spin = state.twist(&world.model().bodies[1]).angular.norm();
+        println!("{method:?} slide {} relative error {:e} spin {spin:e}", distance, distance / exact - 1.0);
+        assert!((distance / exact - 1.0).abs() < 1e-3 && spin < 1e-2);
+    }
+}
+
+#[test]
+fn a_stack_of_ten_stands() {
+    for method in METHODS {
+        let mut world = world(method);
+        let material = Material::new(0.0, 0.5);
+        floor(&mut world, material, 0.0);
+        let cube = Arc::new(Geometry::cuboid(Vector::repeat(0.5)).unwrap());
+        for i in 0..10 {
+            add(&mut world, &cube, 1.0, material, at([0.0, 0.5 + f64::from(i), 0.0]), Twist::zero());
+        }
+        let mut last = Default::default();
+        for _ in 0..150 {
+            last = world.step(1.0 / 30.0).unwrap().contact;
+        }
+        let top = world.state().bodies[10].frame.position;
+        println!(
+            "{method:?} top {:e} {:e} {:e} speed {:e} {last:?}",
+            top.x,
+            top.y - 9.5,
+            top.z,
+            world.diagnostics().max_speed
+        );
+        // The pairwise method is verified to sink less than a hundredth of a cube (A20).
+        let limit = if method == ContactMethod::Simultaneous { 1e-5 } else { 1e-2 };
+        assert!((top.y - 9.5).abs() < limit && top.xz().norm() < limit);
+    }
+}
+
+#[test]
+fn a_heavy_cube_stands_on_a_light_one() {
+    for method in METHODS {
+        let ratios: &[f64] = if method == ContactMethod::Simultaneous { &[1.0, 100.0, 1e4] } else { &[1e4] };
+        for &ratio in ratios {
+            let mut world = world(method);
+            let material = Material::new(0.0, 0.5);
+            floor(&mut world, material, 0.0);
+            let cube = Arc::new(Geometry::cuboid(Vector::repeat(0.1)).unwrap());
+            add(&mut world, &cube, 1.0, material, at([0.0, 0.1, 0.0]), Twist::zero());
+            add(&mut world, &cube, ratio, material, at([0.0, 0.3, 0.0]), Twist::zero());
+            let mut worst = 0.0f64;
+            let mut iterations = 0;
+            for step in 0..120 {
+                let report = world.step(1.0 / 60.0).unwrap().contact;
+                iterations = iterations.max(report.iterations);
+                if step >= 60 {
+                    let y = |i: usize| world.state().bodies[i].frame.position.y;
+                    worst = worst.max((0.1 - y(1)).abs()).max((0.2 - (y(2) - y(1))).abs());
+                }
+            }
+            println!("{method:?} ratio {ratio}: penetration {worst:e} m, {iterations} iterations");
+            assert!(worst < 1e-4);
+        }
+    }
+}
+
+#[test]
+fn a_ball_bounces_by_its_restitution_and_rests_without_bouncing() {
+    for method in METHODS {
+        for (restitution, dt) in [(0.5, 1.0 / 240.0), (1.0, 1.0 / 240.0), (1.0, 1.0 / 30.0)] {
+            let mut world = world(method);
+            let material = Material::new(restitution, 0.0);
+            floor(&mut world, material, 0.0);
+            let ball = Arc::new(Geometry::sphere(0.1).unwrap());
+            add(&mut world, &ball, 1.0, material, at([0.0, 1.1, 0.0]), Twist::zero());
+            let mut peak = 0.0f64;
+            let mut bounced = false;
+            for _ in 0..(1.2 / dt) as usize {
+                world.step(dt).unwrap();
+                let state = &world.state().bodies[1];
+                if state.velocity.y > 0.0 {
+                    bounced = true;
+                }
+                if bounced {
+                    peak = peak.max(state.frame.position.y - 0.1);
+                }
+            }
+            println!("{method:?} e {restitution} dt {dt}: peak {peak}");
+            let exact = restitution * restitution;
+            assert!(peak < exact * 1.01 + 1e-9);
+            if dt < 0.01 {
+                assert!(peak > 0.98 * exact);
+            }
+        }
+        let mut world = world(method);
+        let material = Material::new(1.0, 0.0);
+        floor(&mut world, material, 0.0);
+        let ball = Arc::new(Geometry::sphere(0.1).unwrap());
+        add(&mut world, &ball, 1.0, material, at([0.0, 0.1, 0.0]), Twist::zero());
+        for _ in 0..100 {
+            world.step(1.0 / 30.0).unwrap();
+            assert!((world.state().bodies[1].frame.position.y - 0.1).abs() < 1e-6);
+        }
+    }
+}
+
+#[test]
+fn isolated_bodies_keep_their_momenta() {
+    for method in METHODS {
+        let mut world = world(method);
+        world.options_mut().contact.shock_propagation = false;
+        let mut world = {
+            let mut w = World::<3>::new(Vector::zeros()).unwrap();
+            *w.options_mut() = *world.options_mut();
+            w
+        };
+        let material = Material::new(0.3, 0.5);
+        let cube = Arc::new(Geometry::cuboid(Vector::from([0.3, 0.2, 0.25])).unwrap());
+        let ball = Arc::new(Geometry::sphere(0.25).unwrap());
+        for i in 0..12 {
+            let k = f64::from(i);
+            let position = Vector::from([(k * 2.4).cos(), (k * 1.3).sin(), (k * 0.7).cos()]) * 1.5;
+            let frame = Frame { position, rotation: Dim::<3>::exp(&Vector::from([k, 0.3 * k, -k])) };
+            let twist =
+                Twist { linear: -position * (1.0 + 0.1 * k), angular: Vector::from([k.sin(), 2.0, k.cos()]) };
+            add(&mut world, if i % 3 == 0 { &ball } else { &cube }, 0.5 + k, material, frame, twist);
+        }
+        let start = world.diagnostics();
+        let mut touched = 0;
+        let mut energy = start.kinetic_energy;
+        for _ in 0..90 {
+            let report = world.step(1.0 / 60.0).unwrap();
+            touched += report.contact.touching;
+            energy = energy.max(world.diagnostics().kinetic_energy);
+        }
+        let end = world.diagnostics();
+        let scale = world
+            .model()
+            .bodies
+            .iter()
+            .zip(&world.state().bodies)
+            .map(|(b, s)| b.mass * s.velocity.norm())
+            .sum::<f64>();
+        let error =
+            |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(x, y)| (x - y) * (x - y)).sum::<f64>().sqrt();
+        let (p, l) = (
+            error(&start.momentum, &end.momentum) / scale,
+            error(&start.angular_momentum, &end.angular_momentum) / scale,
+        );
+        println!(
+            "{method:?} touched {touched}: momentum {p:e} angular {l:e} energy {} -> {} max {}",
+            start.kinetic_energy, end.kinetic_energy, energy
+        );
+        assert!(touched > 10 && p < 1e-12 && l < 1e-12);
+    }
+}
+
+#[test]
+fn the_cradle_passes_the_blow_on() {
+    for method in METHODS {
+        let mut world = World::<3>::new(Vector::zeros()).unwrap();
+        world.options_mut().contact.method = method;
+        let material = Material::new(1.0, 0.0);
+        let ball = Arc::new(Geometry::sphere(0.5).unwrap());
+        for i in 0..5 {
+            add(&mut world, &ball, 1.0, material, at([f64::from(i), 0.0, 0.0]), Twist::zero());
+        }
+        let hit = Twist { linear: Vector::from([2.0, 0.0, 0.0]), angular: Vector::zeros() };
+        add(&mut world, &ball, 1.0, material, at([-1.52, 0.0, 0.0]), hit);
+        for _ in 0..60 {
+            world.step(1.0 / 60.0).unwrap();
+        }
+        let speeds: Vec<f64> = world.state().bodies.iter().map(|b| b.velocity.x).collect();
+        println!("{method:?} {speeds:?}");
+        assert!(
+            (speeds[4] - 2.0).abs() < 0.1 && speeds.iter().enumerate().all(|(i, v)| i == 4 || v.abs() < 0.1)
+        );
+    }
+}

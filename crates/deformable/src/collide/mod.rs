@@ -1,0 +1,251 @@
+//! Contact of particles with objects that are given by a signed distance: shapes that rest, move or turn, level sets, and closed surfaces that deform
+//! (spec 3.15), with Coulomb friction.
+
+mod friction;
+mod surface;
+
+pub use friction::{Touch, friction_map, theta};
+pub use surface::SurfaceObstacle;
+
+use rayon::prelude::*;
+use splashdown_geometry::bounds::Aabb;
+use splashdown_geometry::level_set::LevelSet;
+use splashdown_geometry::shapes::Shape;
+use splashdown_math::{Dim, Frame, Space, Twist, Vector};
+use std::sync::Arc;
+
+/// What an obstacle is made of.
+#[derive(Debug, Clone)]
+pub enum ObstacleShape<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// A shape with an analytic distance, in object coordinates.
+    Shape(Shape<D>),
+    /// A level set on a grid, in object coordinates.
+    LevelSet(Arc<LevelSet<D>>),
+    /// A closed surface in world coordinates whose nodes move on their own.
+    Surface(SurfaceObstacle<D>),
+}
+
+/// An object that particles collide with and that they do not move.
+#[derive(Debug, Clone)]
+pub struct Obstacle<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// Name, for messages.
+    pub name: String,
+    /// What it is made of.
+    pub shape: ObstacleShape<D>,
+    /// Where it is at the start of the step.
+    pub start: Frame<D>,
+    /// Where it is at the end of the step.
+    pub end: Frame<D>,
+    /// How it moves at the end of the step.
+    pub twist: Twist<D>,
+    /// Coefficient of friction.
+    pub friction: f64,
+    /// Distance (m) at which particles are held from its surface.
+    pub thickness: f64,
+}
+
+/// Distance, outward normal and velocity of an obstacle at a point.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Probe<const D: usize> {
+    /// Signed distance less the thickness (m).
+    pub distance: f64,
+    /// Unit normal, outwards.
+    pub normal: Vector<D>,
+    /// Velocity of the obstacle's material (m/s).
+    pub velocity: Vector<D>,
+}
+
+impl<const D: usize> Obstacle<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// An obstacle at rest.
+    pub fn fixed(name: impl Into<String>, shape: Shape<D>, frame: Frame<D>, friction: f64) -> Self {
+        Self {
+            name: name.into(),
+            shape: ObstacleShape::Shape(shape),
+            start: frame,
+            end: frame,
+            twist: Twist::zero(),
+            friction,
+            thickness: 0.0,
+        }
+    }
+
+    /// Moves on: the end of the last step is the start of the next, which ends `dt` seconds later with the same twist.
+    pub fn advance(&mut self, dt: f64) {
+        self.start = self.end;
+        self.end = self.start.moved(&self.twist, dt);
+    }
+
+    /// What the obstacle is at the world point `x` at the end of the step.
+    pub fn probe(&self, x: &Vector<D>) -> Probe<D> {
+        let (distance, normal, velocity) = match &self.shape {
+            ObstacleShape::Shape(shape) => {
+                let (distance, normal) = shape.distance_and_normal(&self.end.to_object(x));
+                (distance, self.end.vector_to_world(&normal), self.twist.at(&(x - self.end.position)))
+            }
+            ObstacleShape::LevelSet(level_set) => {
+                let local = self.end.to_object(x);
+                let normal = self.end.vector_to_world(&level_set.normal(&local));
+                (level_set.value(&local), normal, self.twist.at(&(x - self.end.position)))
+            }
+            ObstacleShape::Surface(surface) => surface.probe(x),
+        };
+        Probe { distance: distance - self.thickness, normal, velocity }
+    }
+
+    /// Box around everything within `reach` (m) of its surface, inside included.
+    pub(crate) fn reach_bounds(&self, reach: f64) -> Aabb<D> {
+        self.bounds().grown(reach)
+    }
+
+    /// Box around it at the end of the step, grown by its thickness; everything for obstacles without bounds.
+    fn bounds(&self) -> Aabb<D> {
+        match &self.shape {
+            ObstacleShape::Shape(shape) => {
+                let own = shape.bounds();
+                if !own.min.iter().chain(own.max.iter()).all(|c| c.is_finite()) {
+                    return Aabb::everything();
+                }
+                let mut corners = Vec::new();
+                for bits in 0..1usize << D {
+                    let corner = Vector::<D>::from_fn(|axis, _| {
+                        if bits >> axis & 1 == 1 { own.max[axis] } else { own.min[axis] }
+                    });
+                    corners.push(self.end.to_world(&corner));
+                }
+                Aabb::of_points(&corners).grown(self.thickness)
+            }
+            ObstacleShape::LevelSet(_) => Aabb::everything(),
+            ObstacleShape::Surface(surface) => surface.bounds().grown(self.thickness),
+        }
+    }
+}
+
+/// Which particles are tested against obstacles.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub enum Colliders {
+    /// All, inner ones included: for soft bodies and small objects.
+    #[default]
+    All,
+    /// Only these, such as the nodes of the surface.
+    These(Vec<u32>),
+}
+
+impl Colliders {
+    /// Calls `test` on the candidates inside `bounds`, in parallel, and returns what it gives in the order of the particles.
+    pub(crate) fn find<const D: usize, T: Send>(
+        &self,
+        position: &[f64],
+        bounds: &Aabb<D>,
+        test: impl Fn(u32, Vector<D>) -> Option<T> + Sync,
+    ) -> Vec<T> {
+        let inside = |node: u32| {
+            let x = crate::force::read::<D>(position, node);
+            if bounds.contains(&x) { test(node, x) } else { None }
+        };
+        match self {
+            Self::All => (0..(position.len() / D) as u32)
+                .into_par_iter()
+                .with_min_len(2048)
+                .filter_map(inside)
+                .collect(),
+            Self::These(nodes) => {
+                nodes.par_iter().with_min_len(2048).filter_map(|&node| inside(node)).collect()
+            }
+        }
+    }
+}
+
+/// How positions and velocities are corrected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CollisionMethod {
+    /// Along the path of the particle, with friction from contact forces: exact on inclines.
+    #[default]
+    Swept,
+    /// Projection along the normal, friction from the normal velocity only: too slippery, for comparison.
+    Projected,
+    /// As `Projected`, with the position change counted as velocity: for comparison.
+    ProjectedWithPush,
+}
+
+/// The motion of a step before it meets obstacles.
+pub(crate) struct Path<'a> {
+    /// Positions at the start of the step (m).
+    pub position: &'a [f64],
+    /// Velocities that lead to the end positions (m/s).
+    pub moving: &'a [f64],
+    /// Length of the step (s).
+    pub dt: f64,
+}
+
+/// Collides the motion along `path` against all obstacles: corrects `next` (the end positions) and `velocity` (that of the start of the step), and
+/// returns the contacts in the order of obstacles and particles.
+pub(crate) fn collide<const D: usize>(
+    obstacles: &[Obstacle<D>],
+    colliders: &Colliders,
+    method: CollisionMethod,
+    movable: impl Fn(u32) -> bool + Sync,
+    path: &Path<'_>,
+    next: &mut [f64],
+    velocity: &mut [f64],
+) -> Vec<Touch<D>>
+where
+    Dim<D>: Space<D>,
+{
+    use crate::force::read;
+    let Path { position, moving, dt } = *path;
+    let mut touches = Vec::new();
+    let mut touched = vec![false; position.len() / D];
+    for (index, obstacle) in obstacles.iter().enumerate() {
+        let found = colliders.find::<D, _>(next, &obstacle.bounds(), |node, x| {
+            if !movable(node) {
+                return None;
+            }
+            let probe = obstacle.probe(&x);
+            if !(probe.distance < 0.0) {
+                return None;
+            }
+            let v = read::<D>(velocity, node);
+            let (x_new, v_new) = match method {
+                CollisionMethod::Swept => {
+                    let (x0, along) = (read::<D>(position, node), read::<D>(moving, node));
+                    // A second obstacle sees the motion that the first one left.
+                    let along = if touched[node as usize] { (x - x0) / dt } else { along };
+                    friction::swept(obstacle, &probe, &x0, &along, &v, dt)
+                }
+                _ => friction::projected(
+                    obstacle,
+                    &probe,
+                    &x,
+                    &v,
+                    dt,
+                    method == CollisionMethod::ProjectedWithPush,
+                ),
+            };
+            let touch = Touch {
+                node,
+                obstacle: index as u32,
+                normal: probe.normal,
+                body_velocity: probe.velocity,
+                friction: obstacle.friction,
+            };
+            Some((touch, x_new, v_new))
+        });
+        for (touch, x, v) in found {
+            let at = D * touch.node as usize;
+            next[at..at + D].copy_from_slice(x.as_slice());
+            velocity[at..at + D].copy_from_slice(v.as_slice());
+            touched[touch.node as usize] = true;
+            touches.push(touch);
+        }
+    }
+    touches
+}

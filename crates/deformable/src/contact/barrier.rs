@@ -1,0 +1,516 @@
+//! The contact barrier of implicit steps: `b(d) = -kappa (d - r)^2 ln(d / r)` below the reach `r`, and a line search that the detection along paths limits, so that every
+//! accepted state is free of intersections (M. Li and others, "Incremental potential contact", ACM Trans. Graph. 39, 2020). Friction is the lagged, smoothed potential of the same work.
+//!
+//! Obstacles use the same barrier on their signed distance, continued quadratically below a hundredth of the reach: an obstacle that moves into a body must push it out rather
+//! than make the step impossible.
+
+use super::pairs::{ContactSurface, PairKind, first_time, gap};
+use crate::collide::{Colliders, Obstacle};
+use crate::force::read;
+use crate::solid::Solid;
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+use splashdown_geometry::bounds::Aabb;
+use splashdown_math::{Dim, Matrix, Space, Vector};
+
+/// Options of the barrier.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct BarrierOptions {
+    /// Distance (m) at which the barrier begins.
+    pub reach: f64,
+    /// Coefficient of friction between surfaces of bodies.
+    pub friction: f64,
+    /// Stiffness relative to `m / dt^2` of the mean particle.
+    pub stiffness: f64,
+    /// Sliding speed (m/s) at which friction is fully developed.
+    pub slip_speed: f64,
+}
+
+impl Default for BarrierOptions {
+    fn default() -> Self {
+        Self { reach: 1e-3, friction: 0.0, stiffness: 10.0, slip_speed: 1e-3 }
+    }
+}
+
+/// A path is stopped where the distance has shrunk to this part of what it was.
+const KEPT: f64 = 0.1;
+/// Part of the reach by which candidates are sought beyond where particles go.
+const COVER: f64 = 0.5;
+/// Part of the reach from an obstacle to which a particle that it does not feel yet may come in one Newton step.
+const APPROACH: f64 = 0.3;
+/// Part of the reach below which the barrier of an obstacle is continued quadratically.
+const OBSTACLE_FLOOR: f64 = 0.01;
+
+/// One contact at the last evaluation: up to four particles pushed along one direction.
+#[derive(Debug, Clone, Copy)]
+struct Active<const D: usize> {
+    nodes: [u32; 4],
+    weights: [f64; 4],
+    normal: Vector<D>,
+    /// Force along the normal (N), at least zero.
+    force: f64,
+    /// `b''` (N/m).
+    stiffness: f64,
+}
+
+/// Friction of one contact, with normal force and tangent plane from the start of the step.
+#[derive(Debug, Clone, Copy)]
+struct Rub<const D: usize> {
+    nodes: [u32; 4],
+    weights: [f64; 4],
+    normal: Vector<D>,
+    /// `mu` times the normal force (N).
+    limit: f64,
+    /// Sliding that is not the particles' own: motion of the obstacle during the step (m).
+    carried: Vector<D>,
+}
+
+/// The barrier between surfaces and against obstacles during one implicit step.
+#[derive(Debug, Clone)]
+pub struct Barrier<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    surface: ContactSurface<D>,
+    /// Options.
+    pub options: BarrierOptions,
+    kappa: f64,
+    candidates: Vec<(PairKind, [u32; 4])>,
+    /// Boxes of the particles for whose motion the candidates hold.
+    covered: Vec<Aabb<D>>,
+    active: Vec<Active<D>>,
+    rubs: Vec<Rub<D>>,
+    /// Stiffness of each rub at the last [`Self::prepare`].
+    rub_blocks: Vec<Matrix<D>>,
+    start: Vec<f64>,
+    slip: f64,
+    position: Vec<f64>,
+    obstacles: Vec<Obstacle<D>>,
+    colliders: Colliders,
+}
+
+/// `b`, `-b'` and `b''` for distance `d` and reach `r`, per `kappa`.
+fn barrier(d: f64, r: f64) -> (f64, f64, f64) {
+    let (away, log) = (d - r, (d / r).ln());
+    let value = -away * away * log;
+    let slope = -2.0 * away * log - away * away / d;
+    let bend = -2.0 * log - 4.0 * away / d + away * away / (d * d);
+    (value, -slope, bend)
+}
+
+/// The same, continued quadratically below a small part of the reach.
+fn soft_barrier(d: f64, r: f64) -> (f64, f64, f64) {
+    let floor = OBSTACLE_FLOOR * r;
+    if d >= floor {
+        return barrier(d, r);
+    }
+    let (value, force, bend) = barrier(floor, r);
+    let below = floor - d;
+    (value + force * below + 0.5 * bend * below * below, force + bend * below, bend)
+}
+
+impl<const D: usize> Barrier<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// For a surface.
+    pub fn new(surface: ContactSurface<D>, options: BarrierOptions) -> Self {
+        Self {
+            surface,
+            options,
+            kappa: 0.0,
+            candidates: Vec::new(),
+            covered: Vec::new(),
+            active: Vec::new(),
+            rubs: Vec::new(),
+            rub_blocks: Vec::new(),
+            start: Vec::new(),
+            slip: 0.0,
+            position: Vec::new(),
+            obstacles: Vec::new(),
+            colliders: Colliders::All,
+        }
+    }
+
+    /// For obstacles only.
+    pub(crate) fn obstacles_only() -> Self {
+        Self::new(
+            ContactSurface { faces: Vec::new(), edges: Vec::new(), points: Vec::new() },
+            BarrierOptions::default(),
+        )
+    }
+
+    /// Begins a step: stiffness, and the friction of the contacts at its start.
+    pub(crate) fn begin(
+        &mut self,
+        obstacles: &[Obstacle<D>],
+        colliders: &Colliders,
+        solid: &Solid<D>,
+        start: &[f64],
+        dt: f64,
+    ) {
+        let count = solid.len().max(1) as f64;
+        self.kappa = self.options.stiffness * solid.masses().iter().sum::<f64>() / count / (dt * dt);
+        self.obstacles = obstacles.to_vec();
+        self.colliders = colliders.clone();
+        self.start = start.to_vec();
+        self.slip = self.options.slip_speed * dt;
+        self.rubs.clear();
+        self.find_candidates(start, start);
+        self.evaluate(start);
+        let friction = self.options.friction;
+        if friction > 0.0 {
+            for contact in self.active.iter().filter(|contact| contact.weights[1] != 0.0) {
+                self.rubs.push(Rub {
+                    nodes: contact.nodes,
+                    weights: contact.weights,
+                    normal: contact.normal,
+                    limit: friction * contact.force,
+                    carried: Vector::zeros(),
+                });
+            }
+        }
+        // Obstacles rub too; each with its own coefficient and motion.
+        for obstacle in obstacles.iter().filter(|obstacle| obstacle.friction > 0.0) {
+            let touching = self.touching(obstacle, start);
+            self.rubs.extend(touching.into_iter().map(|(contact, velocity)| Rub {
+                nodes: contact.nodes,
+                weights: contact.weights,
+                normal: contact.normal,
+                limit: obstacle.friction * contact.force,
+                carried: velocity * dt,
+            }));
+        }
+        self.position = start.to_vec();
+    }
+
+    /// Contacts at the last evaluation.
+    pub(crate) fn active(&self) -> usize {
+        self.active.len() + self.rubs.len()
+    }
+
+    /// Finds the pairs that can come within the reach while every particle stays in the box of its places `from` and `to`, or keeps those that it has if they cover that.
+    fn find_candidates(&mut self, from: &[f64], to: &[f64]) {
+        if self.surface.points.is_empty() {
+            return;
+        }
+        let holds = |(node, covered): (usize, &Aabb<D>)| {
+            covered.contains(&read::<D>(from, node as u32)) && covered.contains(&read::<D>(to, node as u32))
+        };
+        if self.covered.len() * D == from.len() && self.covered.par_iter().enumerate().all(holds) {
+            return;
+        }
+        let reach = self.options.reach;
+        // Room for the shorter steps that follow a long one.
+        self.covered = (0..from.len() / D)
+            .into_par_iter()
+            .with_min_len(1024)
+            .map(|node| {
+                let (a, b) = (read::<D>(from, node as u32), read::<D>(to, node as u32));
+                let own = Aabb::empty().including(&a).including(&b);
+                own.grown(COVER * reach + 0.25 * own.extent().amax())
+            })
+            .collect();
+        let covered = &self.covered;
+        self.candidates = self.surface.candidates(|nodes| {
+            let mut bounds = Aabb::empty();
+            for &node in nodes {
+                bounds = bounds.union(&covered[node as usize]);
+            }
+            bounds.grown(0.5 * reach + 1e-9 * bounds.extent().amax())
+        });
+    }
+
+    /// Particles within the reach of an obstacle, with its velocity there.
+    fn touching(&self, obstacle: &Obstacle<D>, x: &[f64]) -> Vec<(Active<D>, Vector<D>)> {
+        let reach = self.options.reach;
+        self.colliders.find::<D, _>(x, &obstacle.reach_bounds(reach), |node, at| {
+            let probe = obstacle.probe(&at);
+            if !(probe.distance < reach) {
+                return None;
+            }
+            let (_, force, bend) = soft_barrier(probe.distance, reach);
+            let contact = Active {
+                nodes: [node; 4],
+                weights: [1.0, 0.0, 0.0, 0.0],
+                normal: probe.normal,
+                force: self.kappa * force,
+                stiffness: self.kappa * bend,
+            };
+            Some((contact, probe.velocity))
+        })
+    }
+
+    /// Evaluates the contacts among the candidates at `x` and returns the energy (J); infinite at an intersection.
+    fn evaluate(&mut self, x: &[f64]) -> f64 {
+        let (reach, kappa) = (self.options.reach, self.kappa);
+        let found: Vec<(Active<D>, f64)> = self
+            .candidates
+            .par_iter()
+            .with_min_len(512)
+            .filter_map(|&(kind, nodes)| {
+                if boxes_apart::<D>(kind, &nodes, x, reach) {
+                    return None;
+                }
+                let gap = gap::<D>(kind, &nodes, x);
+                if !(gap.distance < reach) {
+                    return None;
+                }
+                let (value, force, bend) = barrier(gap.distance.max(f64::MIN_POSITIVE), reach);
+                let contact = Active {
+                    nodes,
+                    weights: gap.weights,
+                    normal: gap.normal,
+                    force: kappa * force,
+                    stiffness: kappa * bend,
+                };
+                Some((contact, kappa * value))
+            })
+            .collect();
+        let mut energy: f64 = found.iter().map(|(_, energy)| energy).sum();
+        self.active.clear();
+        self.active.extend(found.into_iter().map(|(contact, _)| contact));
+        for index in 0..self.obstacles.len() {
+            let touching = self.touching(&self.obstacles[index], x);
+            for (contact, _) in touching {
+                let d = self.obstacles[index].probe(&read::<D>(x, contact.nodes[0])).distance;
+                energy += kappa * soft_barrier(d, reach).0;
+                self.active.push(contact);
+            }
+        }
+        energy
+    }
+
+    /// Takes new positions on the path of the last [`Self::largest_step`]; returns the energy with friction (J).
+    pub(crate) fn update(&mut self, x: &[f64]) -> f64 {
+        let mut energy = self.evaluate(x);
+        self.position.copy_from_slice(x);
+        for rub in &self.rubs {
+            let y = self.slide(rub, x).norm();
+            let e = self.slip;
+            let smooth = if y < e { y * y / e - y * y * y / (3.0 * e * e) + e / 3.0 } else { y };
+            energy += rub.limit * smooth;
+        }
+        energy
+    }
+
+    /// Tangential sliding of a contact since the start of the step (m).
+    fn slide(&self, rub: &Rub<D>, x: &[f64]) -> Vector<D> {
+        let mut sum = -rub.carried;
+        for (&node, &weight) in rub.nodes.iter().zip(&rub.weights) {
+            if weight != 0.0 {
+                sum += (read::<D>(x, node) - read::<D>(&self.start, node)) * weight;
+            }
+        }
+        sum - rub.normal * rub.normal.dot(&sum)
+    }
+
+    /// Friction force per sliding, and its slope along the sliding.
+    fn friction(&self, rub: &Rub<D>, y: f64) -> (f64, f64) {
+        let e = self.slip;
+        if y < e {
+            (rub.limit * (2.0 / e - y / (e * e)), rub.limit * 2.0 * (1.0 - y / e) / e)
+        } else {
+            (rub.limit / y, 0.0)
+        }
+    }
+
+    /// Adds contact and friction forces; returns the largest on a particle (N).
+    pub(crate) fn add_force(&self, force: &mut [f64]) -> f64 {
+        let mut largest = 0.0f64;
+        for contact in &self.active {
+            largest = largest.max(contact.force);
+            for (&node, &weight) in contact.nodes.iter().zip(&contact.weights) {
+                if weight != 0.0 {
+                    for axis in 0..D {
+                        force[D * node as usize + axis] += contact.force * weight * contact.normal[axis];
+                    }
+                }
+            }
+        }
+        for rub in &self.rubs {
+            let slide = self.slide(rub, &self.position);
+            let (per_slide, _) = self.friction(rub, slide.norm());
+            for (&node, &weight) in rub.nodes.iter().zip(&rub.weights) {
+                if weight != 0.0 {
+                    for axis in 0..D {
+                        force[D * node as usize + axis] -= per_slide * weight * slide[axis];
+                    }
+                }
+            }
+        }
+        largest
+    }
+
+    /// The positive semidefinite stiffness of a contact as a matrix between its points: `b'' n n^T`, and for friction the tangential part.
+    fn rub_block(&self, rub: &Rub<D>) -> Matrix<D> {
+        let slide = self.slide(rub, &self.position);
+        let y = slide.norm();
+        let (across, along) = self.friction(rub, y);
+        let tangent = Matrix::<D>::identity() - rub.normal * rub.normal.transpose();
+        if y > 0.0 {
+            let direction = slide / y;
+            tangent * across + direction * direction.transpose() * (along.max(0.0) - across)
+        } else {
+            tangent * across
+        }
+    }
+
+    /// Evaluates the stiffness of friction at the last positions, for [`Self::add_product`] and [`Self::diagonal_blocks`].
+    pub(crate) fn prepare(&mut self) {
+        self.rub_blocks = self.rubs.iter().map(|rub| self.rub_block(rub)).collect();
+    }
+
+    /// Shortens the steps of single particles that would run into an obstacle that they do not feel yet, so that they arrive within its reach; true if any.
+    pub(crate) fn shorten_for_obstacles(&self, x: &[f64], step: &mut [f64]) -> bool {
+        let target = APPROACH * self.options.reach;
+        let mut any = false;
+        for obstacle in &self.obstacles {
+            let end: Vec<f64> = x.iter().zip(&*step).map(|(x, step)| x + step).collect();
+            let found = self.colliders.find::<D, _>(&end, &obstacle.reach_bounds(0.0), |node, to| {
+                let after = obstacle.probe(&to).distance;
+                if after >= target {
+                    return None;
+                }
+                let before = obstacle.probe(&read::<D>(x, node)).distance;
+                (before > self.options.reach).then(|| (node, (before - target) / (before - after)))
+            });
+            for (node, part) in found {
+                any = true;
+                step[D * node as usize..D * (node as usize + 1)].iter_mut().for_each(|step| *step *= part);
+            }
+        }
+        any
+    }
+
+    /// `y += H x` on particles that are free.
+    pub(crate) fn add_product(&self, x: &[f64], pinned: &[bool], y: &mut [f64]) {
+        let free = |node: u32| !pinned[node as usize];
+        for contact in &self.active {
+            let mut along = 0.0;
+            for (&node, &weight) in contact.nodes.iter().zip(&contact.weights) {
+                if weight != 0.0 && free(node) {
+                    along += weight * contact.normal.dot(&read::<D>(x, node));
+                }
+            }
+            for (&node, &weight) in contact.nodes.iter().zip(&contact.weights) {
+                if weight != 0.0 && free(node) {
+                    for axis in 0..D {
+                        y[D * node as usize + axis] +=
+                            contact.stiffness * along * weight * contact.normal[axis];
+                    }
+                }
+            }
+        }
+        for (rub, block) in self.rubs.iter().zip(&self.rub_blocks) {
+            let mut sum = Vector::<D>::zeros();
+            for (&node, &weight) in rub.nodes.iter().zip(&rub.weights) {
+                if weight != 0.0 && free(node) {
+                    sum += read::<D>(x, node) * weight;
+                }
+            }
+            let push = *block * sum;
+            for (&node, &weight) in rub.nodes.iter().zip(&rub.weights) {
+                if weight != 0.0 && free(node) {
+                    for axis in 0..D {
+                        y[D * node as usize + axis] += weight * push[axis];
+                    }
+                }
+            }
+        }
+    }
+
+    /// Diagonal blocks of the stiffness, one a particle.
+    pub(crate) fn diagonal_blocks(&self, pinned: &[bool]) -> Vec<Matrix<D>> {
+        let mut blocks = vec![Matrix::<D>::zeros(); pinned.len()];
+        for contact in &self.active {
+            let outer = contact.normal * contact.normal.transpose() * contact.stiffness;
+            for (&node, &weight) in contact.nodes.iter().zip(&contact.weights) {
+                if weight != 0.0 && !pinned[node as usize] {
+                    blocks[node as usize] += outer * (weight * weight);
+                }
+            }
+        }
+        for (rub, block) in self.rubs.iter().zip(&self.rub_blocks) {
+            for (&node, &weight) in rub.nodes.iter().zip(&rub.weights) {
+                if weight != 0.0 && !pinned[node as usize] {
+                    blocks[node as usize] += *block * (weight * weight);
+                }
+            }
+        }
+        blocks
+    }
+
+    /// Largest part (0 to 1) of `step` that no pair of surfaces comes together on; also finds the candidates for all positions on the way.
+    pub(crate) fn largest_step(&mut self, x: &[f64], step: &[f64]) -> f64 {
+        let end: Vec<f64> = x.iter().zip(step).map(|(x, step)| x + step).collect();
+        self.find_candidates(x, &end);
+        let first = self
+            .candidates
+            .par_iter()
+            .with_min_len(256)
+            .map(|&(kind, nodes)| {
+                let now = gap::<D>(kind, &nodes, x).distance;
+                if relative_motion::<D>(kind, &nodes, step) <= (1.0 - KEPT) * now {
+                    return 1.0;
+                }
+                first_time::<D>(kind, &nodes, x, &end, KEPT * now).map_or(1.0, |(time, _)| time)
+            })
+            .reduce(|| 1.0, f64::min);
+        if first < 1.0 { 0.9 * first } else { 1.0 }
+    }
+}
+
+/// Nodes of the two parts of a pair.
+fn parts(kind: PairKind, nodes: &[u32; 4]) -> (&[u32], &[u32]) {
+    nodes.split_at(if kind == PairKind::PointFace { 1 } else { 2 })
+}
+
+/// Are the boxes of the parts further apart than `reach` along an axis?
+fn boxes_apart<const D: usize>(kind: PairKind, nodes: &[u32; 4], x: &[f64], reach: f64) -> bool {
+    let (a, b) = parts(kind, nodes);
+    (0..D).any(|axis| {
+        let range = |nodes: &[u32]| {
+            nodes.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &node| {
+                let x = x[D * node as usize + axis];
+                (low.min(x), high.max(x))
+            })
+        };
+        let ((low_a, high_a), (low_b, high_b)) = (range(a), range(b));
+        low_a - high_b > reach || low_b - high_a > reach
+    })
+}
+
+/// Largest displacement of a node of one part relative to a node of the other.
+fn relative_motion<const D: usize>(kind: PairKind, nodes: &[u32; 4], step: &[f64]) -> f64 {
+    let (a, b) = parts(kind, nodes);
+    let mut largest: f64 = 0.0;
+    for &i in a {
+        for &j in b {
+            largest = largest.max((read::<D>(step, i) - read::<D>(step, j)).norm_squared());
+        }
+    }
+    largest.sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn barrier_is_smooth_and_its_derivatives_are_right() {
+        let r = 0.3;
+        for d in [1e-3, 0.002, 0.01, 0.1, 0.2, 0.299, 0.0, -0.1] {
+            let f = if d >= OBSTACLE_FLOOR * r { barrier } else { soft_barrier };
+            let h = 1e-7 * (1.0 + d.abs()).min(r);
+            let (_, force, bend) = f(d, r);
+            let slope = (f(d + h, r).0 - f(d - h, r).0) / (2.0 * h);
+            let second = (f(d + h, r).1 - f(d - h, r).1) / (2.0 * h);
+            assert!((slope + force).abs() < 1e-5 * (1.0 + force.abs()), "{d}: {slope} {force}");
+            assert!((second + bend).abs() < 1e-4 * (1.0 + bend.abs()), "{d}: {second} {bend}");
+            assert!(force >= 0.0 && bend >= 0.0);
+        }
+        let (value, force, _) = barrier(r, r);
+        assert!(value == 0.0 && force == 0.0);
+    }
+}

@@ -1,0 +1,62 @@
+//! Do faces pass through each other? A test by signed volumes that shares nothing with the detection along paths, for checks.
+
+use super::ContactSurface;
+use crate::force::read;
+use rayon::prelude::*;
+use splashdown_geometry::bounds::Aabb;
+use splashdown_geometry::bvh::Bvh;
+use splashdown_math::Vector;
+
+/// Number of edges that pass through a face (3D) or cross another segment (2D) of which they share no node.
+pub fn intersections<const D: usize>(surface: &ContactSurface<D>, position: &[f64]) -> usize {
+    let edges = surface.all_edges();
+    let bounds = |nodes: &[u32]| {
+        let points: Vec<Vector<D>> = nodes.iter().map(|&node| read::<D>(position, node)).collect();
+        Aabb::of_points(&points)
+    };
+    let face_tree = Bvh::from_fn(surface.faces.len(), |face| bounds(&surface.faces[face as usize]));
+    let edge_tree = Bvh::from_fn(edges.len(), |edge| bounds(&edges[edge as usize]));
+    let pairs = edge_tree.pairs_with(&face_tree, |edge, face| {
+        let [a, b] = edges[edge as usize];
+        let face = &surface.faces[face as usize];
+        !face.contains(&a) && !face.contains(&b)
+    });
+    let crossing = pairs
+        .par_iter()
+        .filter(|[edge, face]| {
+            let [a, b] = edges[*edge as usize].map(|node| read::<D>(position, node));
+            let corners = surface.faces[*face as usize].map(|node| read::<D>(position, node));
+            if D == 2 { segments_cross(&a, &b, &corners) } else { segment_crosses_triangle(&a, &b, &corners) }
+        })
+        .count();
+    // In the plane every crossing is seen from both segments.
+    if D == 2 { crossing / 2 } else { crossing }
+}
+
+fn area<const D: usize>(a: &Vector<D>, b: &Vector<D>, c: &Vector<D>) -> f64 {
+    (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
+}
+
+fn segments_cross<const D: usize>(a: &Vector<D>, b: &Vector<D>, other: &[Vector<D>; D]) -> bool {
+    let (c, d) = (&other[0], &other[D - 1]);
+    area(a, b, c) * area(a, b, d) < 0.0 && area(c, d, a) * area(c, d, b) < 0.0
+}
+
+fn volume<const D: usize>(a: &Vector<D>, b: &Vector<D>, c: &Vector<D>, d: &Vector<D>) -> f64 {
+    let (u, v, w) = (b - a, c - a, d - a);
+    (0..3)
+        .map(|i| {
+            let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+            u[i] * (v[j] * w[k] - v[k] * w[j])
+        })
+        .sum()
+}
+
+fn segment_crosses_triangle<const D: usize>(a: &Vector<D>, b: &Vector<D>, corners: &[Vector<D>; D]) -> bool {
+    let (p, q, r) = (&corners[0], &corners[1], &corners[D - 1]);
+    if volume(p, q, r, a) * volume(p, q, r, b) >= 0.0 {
+        return false;
+    }
+    let sides = [volume(a, b, p, q), volume(a, b, q, r), volume(a, b, r, p)];
+    sides.iter().all(|&side| side > 0.0) || sides.iter().all(|&side| side < 0.0)
+}

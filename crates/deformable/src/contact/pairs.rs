@@ -1,0 +1,238 @@
+//! The surface of bodies in contact and pairs of its parts.
+
+use super::SelfContact;
+use crate::force::read;
+use rayon::prelude::*;
+use splashdown_geometry::bounds::Aabb;
+use splashdown_geometry::bvh::Bvh;
+use splashdown_geometry::ccd::{CcdOptions, Motion, first_contact, proximity};
+use splashdown_math::{Dim, Space, Vector};
+
+/// Faces (triangles in 3D, segments in 2D), edges (3D only) and points over particles.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct ContactSurface<const D: usize> {
+    pub(super) faces: Vec<[u32; D]>,
+    pub(super) edges: Vec<[u32; 2]>,
+    pub(super) points: Vec<u32>,
+}
+
+/// The parts of a pair.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum PairKind {
+    /// A point (first node) and a face.
+    PointFace,
+    /// Two edges of two nodes each.
+    EdgeEdge,
+}
+
+/// Two parts of a surface that are near each other.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair<const D: usize> {
+    /// Its parts.
+    pub kind: PairKind,
+    /// Nodes of the first part, then of the second; a point and a segment in 2D leave the last unused (it repeats the third).
+    pub nodes: [u32; 4],
+    /// Direction from the second part to the first where they were known to be apart.
+    pub side: Vector<D>,
+}
+
+/// Distance and direction of a pair.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Gap<const D: usize> {
+    pub distance: f64,
+    /// Unit, from the second part to the first.
+    pub normal: Vector<D>,
+    /// Plus for the first part, minus for the second.
+    pub weights: [f64; 4],
+}
+
+impl<const D: usize> ContactSurface<D> {
+    /// From the faces of the bodies (boundary of solids, all triangles of cloth).
+    pub fn new(faces: Vec<[u32; D]>) -> Self {
+        let mut points: Vec<u32> = faces.iter().flatten().copied().collect();
+        points.sort_unstable();
+        points.dedup();
+        let mut edges = Vec::new();
+        if D == 3 {
+            for face in &faces {
+                for i in 0..D {
+                    let (a, b) = (face[i], face[(i + 1) % D]);
+                    edges.push([a.min(b), a.max(b)]);
+                }
+            }
+            edges.sort_unstable();
+            edges.dedup();
+        }
+        Self { faces, edges, points }
+    }
+
+    /// Faces.
+    pub fn faces(&self) -> &[[u32; D]] {
+        &self.faces
+    }
+
+    /// Particles on the surface, ascending.
+    pub fn points(&self) -> &[u32] {
+        &self.points
+    }
+
+    /// Edges of the faces; the faces themselves in 2D.
+    pub(super) fn all_edges(&self) -> Vec<[u32; 2]> {
+        if D == 3 {
+            self.edges.clone()
+        } else {
+            self.faces.iter().map(|face| [face[0], face[D - 1]]).collect()
+        }
+    }
+
+    /// Pairs whose boxes, given by `bounds(nodes)`, overlap; without common nodes; points against faces first.
+    pub(super) fn candidates(&self, bounds: impl Fn(&[u32]) -> Aabb<D> + Sync) -> Vec<(PairKind, [u32; 4])> {
+        let faces = Bvh::from_fn(self.faces.len(), |face| bounds(&self.faces[face as usize]));
+        let points =
+            Bvh::from_fn(self.points.len(), |point| bounds(&self.points[point as usize..point as usize + 1]));
+        let mut found: Vec<(PairKind, [u32; 4])> = points
+            .pairs_with(&faces, |point, face| {
+                !self.faces[face as usize].contains(&self.points[point as usize])
+            })
+            .into_iter()
+            .map(|[point, face]| {
+                let face = &self.faces[face as usize];
+                (PairKind::PointFace, [self.points[point as usize], face[0], face[1], face[D - 1]])
+            })
+            .collect();
+        if D == 3 {
+            let edges = Bvh::from_fn(self.edges.len(), |edge| bounds(&self.edges[edge as usize]));
+            let apart = |i: u32, j: u32| {
+                let ([a, b], other) = (self.edges[i as usize], self.edges[j as usize]);
+                !other.contains(&a) && !other.contains(&b)
+            };
+            found.extend(edges.self_pairs(apart).into_iter().map(|[i, j]| {
+                let ([a, b], [c, d]) = (self.edges[i as usize], self.edges[j as usize]);
+                (PairKind::EdgeEdge, [a, b, c, d])
+            }));
+        }
+        found
+    }
+}
+
+/// Distance of a pair at `x`.
+pub(super) fn gap<const D: usize>(kind: PairKind, nodes: &[u32; 4], x: &[f64]) -> Gap<D> {
+    let at = |i: usize| read::<D>(x, nodes[i]);
+    let mut weights = [0.0; 4];
+    match kind {
+        PairKind::PointFace => {
+            let face: [Vector<D>; D] = std::array::from_fn(|i| at(i + 1));
+            let near = proximity::<D, 1, D>(&[at(0)], &face);
+            weights[0] = 1.0;
+            for i in 0..D {
+                weights[i + 1] = -near.weights_b[i];
+            }
+            Gap { distance: near.distance, normal: near.normal, weights }
+        }
+        PairKind::EdgeEdge => {
+            let near = proximity::<D, 2, 2>(&[at(0), at(1)], &[at(2), at(3)]);
+            for i in 0..2 {
+                weights[i] = near.weights_a[i];
+                weights[i + 2] = -near.weights_b[i];
+            }
+            Gap { distance: near.distance, normal: near.normal, weights }
+        }
+    }
+}
+
+/// First time (0 to 1) at which a pair comes closer than `separation` on its way from `start` to `end`, with weights and normal there.
+pub(super) fn first_time<const D: usize>(
+    kind: PairKind,
+    nodes: &[u32; 4],
+    start: &[f64],
+    end: &[f64],
+    separation: f64,
+) -> Option<(f64, Gap<D>)> {
+    let options = CcdOptions { separation, ..CcdOptions::default() };
+    let (from, to) = (|i: usize| read::<D>(start, nodes[i]), |i: usize| read::<D>(end, nodes[i]));
+    let mut weights = [0.0; 4];
+    match kind {
+        PairKind::PointFace => {
+            let point = Motion { start: [from(0)], end: [to(0)] };
+            let face = Motion::<D, D> {
+                start: std::array::from_fn(|i| from(i + 1)),
+                end: std::array::from_fn(|i| to(i + 1)),
+            };
+            let contact = first_contact(&point, &face, &options)?;
+            weights[0] = 1.0;
+            for i in 0..D {
+                weights[i + 1] = -contact.weights_b[i];
+            }
+            Some((contact.time, Gap { distance: contact.distance, normal: contact.normal, weights }))
+        }
+        PairKind::EdgeEdge => {
+            let a = Motion { start: [from(0), from(1)], end: [to(0), to(1)] };
+            let b = Motion { start: [from(2), from(3)], end: [to(2), to(3)] };
+            let contact = first_contact(&a, &b, &options)?;
+            for i in 0..2 {
+                weights[i] = contact.weights_a[i];
+                weights[i + 2] = -contact.weights_b[i];
+            }
+            Some((contact.time, Gap { distance: contact.distance, normal: contact.normal, weights }))
+        }
+    }
+}
+
+impl<const D: usize> Pair<D> {
+    /// What identifies the pair.
+    pub fn key(&self) -> [u32; 5] {
+        let kind = u32::from(self.kind == PairKind::EdgeEdge);
+        [kind, self.nodes[0], self.nodes[1], self.nodes[2], self.nodes[3]]
+    }
+
+    /// Takes over the side that the pair had before, turned along with the face; edges keep theirs unless they have turned over.
+    pub(super) fn keep_side(&mut self, known: &Self, position: &[f64]) {
+        self.side = known.side;
+        let now = self.signed_gap(position);
+        if now.distance >= 0.0 {
+            self.side = now.normal;
+        }
+    }
+
+    /// The gap with a sign: negative if the parts have passed through each other since they were known to be apart.
+    pub(super) fn signed_gap(&self, x: &[f64]) -> Gap<D> {
+        let mut now = gap::<D>(self.kind, &self.nodes, x);
+        if now.normal.dot(&self.side) < 0.0 {
+            now.distance = -now.distance;
+            now.normal = -now.normal;
+        }
+        now
+    }
+}
+
+pub(super) fn sorted_keys<const D: usize>(pairs: &[Pair<D>]) -> Vec<[u32; 5]> {
+    let mut keys: Vec<[u32; 5]> = pairs.iter().map(Pair::key).collect();
+    keys.sort_unstable();
+    keys
+}
+
+impl<const D: usize> SelfContact<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Pairs nearer than `factor` times their thickness at `x`, with closest points inside their parts.
+    pub(super) fn search(&self, x: &[f64], factor: f64) -> Vec<Pair<D>> {
+        let reach =
+            |nodes: &[u32]| nodes.iter().map(|&node| self.thickness[node as usize]).fold(0.0, f64::max);
+        let candidates = self.surface.candidates(|nodes| {
+            let points: Vec<Vector<D>> = nodes.iter().map(|&node| read::<D>(x, node)).collect();
+            Aabb::of_points(&points).grown(0.5 * factor * self.options.thickness)
+        });
+        candidates
+            .par_iter()
+            .with_min_len(1024)
+            .filter_map(|&(kind, nodes)| {
+                let gap = gap::<D>(kind, &nodes, x);
+                let used = if kind == PairKind::PointFace { D + 1 } else { 4 };
+                let inside = gap.weights[..used].iter().all(|&weight| weight != 0.0);
+                let near = gap.distance <= factor * reach(&nodes);
+                (inside && near).then_some(Pair { kind, nodes, side: gap.normal })
+            })
+            .collect()
+    }
+}

@@ -1,0 +1,127 @@
+use super::*;
+use crate::bending::{Bending, BendingModel};
+use crate::collide::Obstacle;
+use crate::element::{Damping, DampingKind, Elements, Material};
+use crate::integrate::{ImplicitScheme, Integrator, Motion, Scheme};
+use crate::material::{Lame, Law, Model};
+use crate::solid::Solid;
+use splashdown_geometry::generate::{Diagonals, sheet};
+use splashdown_geometry::shapes::Shape;
+use splashdown_math::Frame;
+use splashdown_solve::testing::TestNumbers;
+
+/// Spec T23: impulses keep linear and angular momentum.
+#[test]
+fn impulses_keep_momentum() {
+    let mut random = TestNumbers::new(3);
+    for _ in 0..100 {
+        let x = random.vector(12);
+        let mut v = random.vector(12);
+        let inverse: Vec<f64> = (0..4).map(|_| random.uniform(0.2, 3.0)).collect();
+        let kind = if random.index(2) == 0 { PairKind::PointFace } else { PairKind::EdgeEdge };
+        let gap = pairs::gap::<3>(kind, &[0, 1, 2, 3], &x);
+        let momenta = |v: &[f64]| {
+            let (mut linear, mut angular) = (Vector::<3>::zeros(), Vector::<3>::zeros());
+            for node in 0..4 {
+                let p = Vector::<3>::from_column_slice(&v[3 * node..3 * node + 3]) / inverse[node];
+                linear += p;
+                angular += Vector::<3>::from_column_slice(&x[3 * node..3 * node + 3]).cross(&p);
+            }
+            (linear, angular)
+        };
+        let before = momenta(&v);
+        let relative = relative_velocity::<3>(&[0, 1, 2, 3], &gap.weights, &v).dot(&gap.normal);
+        apply_impulse(&[0, 1, 2, 3], &gap.weights, &gap.normal, 0.7, &inverse, &mut v);
+        let after = momenta(&v);
+        let now = relative_velocity::<3>(&[0, 1, 2, 3], &gap.weights, &v).dot(&gap.normal);
+        assert!((now - relative - 0.7).abs() < 1e-12);
+        assert!(
+            (after.0 - before.0).norm() < 1e-13 && (after.1 - before.1).norm() < 1e-12,
+            "{before:?} {after:?}"
+        );
+    }
+}
+
+fn cloth(cells: usize, tilt: f64) -> (Solid<3>, Motion, ContactSurface<3>, Vec<f64>) {
+    let (u, v) = (Vector::<3>::new(1.0, 0.0, 0.01), Vector::<3>::new(tilt, 1.0, 0.05));
+    let mesh = sheet(Vector::<3>::new(-0.5, 0.05, 0.0), u, v, [cells; 2], Diagonals::Alternating).unwrap();
+    let material = Material {
+        law: Law::safe(Model::RotatedLinear),
+        lame: Lame::plane_stress(2e4, 0.3).unwrap(),
+        density: 300.0,
+        damping: Damping { kind: DampingKind::Blend, time: 0.002 },
+    };
+    let elements = Elements::membrane(&mesh, 0, 1e-3, material).unwrap();
+    let mut mass = vec![0.0; mesh.points.len()];
+    elements.add_masses(&mut mass);
+    let mut solid = Solid::new(mass, vec![false; mesh.points.len()], Vector::<3>::new(0.0, -9.81, 0.0));
+    solid.add(elements);
+    solid.add(Bending::new(&mesh, 0, BendingModel::DiscreteShells, 1e-6, 1e-8));
+    let motion = Motion::at_rest(&mesh.points);
+    let rest = motion.position.clone();
+    (solid, motion, ContactSurface::new(mesh.elements), rest)
+}
+
+fn floor() -> Obstacle<3> {
+    let plane = Shape::half_space(Vector::<3>::new(0.0, 1.0, 0.0), 0.0).unwrap();
+    Obstacle::fixed("floor", plane, Frame::identity(), 0.3)
+}
+
+/// A curtain that is let go folds on the floor: no step of the impulse method creates an intersection.
+#[test]
+fn falling_curtain_has_no_intersections_with_impulses() {
+    let (mut solid, mut motion, surface, rest) = cloth(10, 0.02);
+    let mut integrator = Integrator::new(Scheme::B);
+    integrator.tolerance = 1e-4;
+    integrator.obstacles.push(floor());
+    let options = SelfContactOptions { thickness: 0.02, friction: 0.2, ..SelfContactOptions::default() };
+    integrator.self_contact = Some(SelfContact::new(surface.clone(), &rest, options));
+    let dt = (0.4 * solid.stable_step()).min(2e-3);
+    let mut collisions = 0;
+    let steps = (0.6 / dt) as usize;
+    for step in 0..steps {
+        let report = integrator
+            .step(&mut solid, &mut motion, dt)
+            .unwrap_or_else(|error| panic!("step {step}: {error}"));
+        collisions += report.self_contact.collisions;
+        assert_eq!(intersections(&surface, &motion.position), 0, "step {step}");
+    }
+    assert!(collisions > 0, "the curtain did not fold");
+    let lowest = motion.position.iter().skip(1).step_by(3).fold(f64::MAX, |m, &y| m.min(y));
+    assert!(lowest > -1e-3, "{lowest}");
+}
+
+/// The same with large implicit steps and the barrier.
+#[test]
+fn falling_curtain_has_no_intersections_with_the_barrier() {
+    let (mut solid, mut motion, surface, rest) = cloth(10, 0.02);
+    let mut integrator = Integrator::new(Scheme::Implicit(ImplicitScheme::BackwardEuler));
+    integrator.implicit.strict = false;
+    integrator.implicit.tolerance = 1e-2;
+    integrator.implicit.max_iterations = 30;
+    integrator.obstacles.push(floor());
+    let barrier = BarrierOptions { reach: 0.02, friction: 0.2, ..BarrierOptions::default() };
+    integrator.self_contact =
+        Some(SelfContact::new(surface.clone(), &rest, SelfContactOptions::default()).with_barrier(barrier));
+    for step in 0..60 {
+        integrator
+            .step(&mut solid, &mut motion, 1.0 / 60.0)
+            .unwrap_or_else(|error| panic!("step {step}: {error}"));
+        assert_eq!(intersections(&surface, &motion.position), 0, "step {step}");
+    }
+    let highest = motion.position.iter().skip(1).step_by(3).fold(0.0f64, |m, &y| m.max(y));
+    assert!(highest < 0.8, "the curtain did not fall: {highest}");
+}
+
+#[test]
+fn intersection_test_finds_crossings_and_only_those() {
+    let surface = ContactSurface::<3>::new(vec![[0, 1, 2], [3, 4, 5]]);
+    let apart = [0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.2, 0.2, 0.1, 0.3, 0.2, 1.0, 0.2, 0.3, 1.0];
+    assert_eq!(intersections(&surface, &apart), 0);
+    let mut through = apart;
+    through[11] = -0.1;
+    assert!(intersections(&surface, &through) > 0);
+    let plane = ContactSurface::<2>::new(vec![[0, 1], [2, 3]]);
+    assert_eq!(intersections(&plane, &[0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0]), 1);
+    assert_eq!(intersections(&plane, &[0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.4, 0.6]), 0);
+}

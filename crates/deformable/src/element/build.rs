@@ -1,0 +1,340 @@
+//! Elements from meshes.
+
+use super::{Decompose, Elements, Material, Partition, PointState, Shape, determinant};
+use crate::material::MaterialError;
+use nalgebra::SMatrix;
+use splashdown_geometry::mesh::{HexahedronMesh, Mesh, MeshError, TetrahedronMesh, TriangleMesh};
+use splashdown_math::{Matrix, Vector};
+
+/// Elements in one chunk of the assembly.
+const CHUNK: usize = 512;
+/// Smallest altitude of an element relative to its longest edge.
+const SLIVER: f64 = 1e-6;
+
+/// A mesh that cannot be made into elements.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum ElementError {
+    /// A defect of the mesh itself: bad indices, repeated corners, coordinates that are not finite.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+    /// A material that cannot be.
+    #[error(transparent)]
+    Material(#[from] MaterialError),
+    /// An element that is flat at rest.
+    #[error(
+        "element {element} has (nearly) no height at rest: {altitude:e} m with edges of {edge:e} m; remove it or mesh the shape anew"
+    )]
+    Flat {
+        /// The element.
+        element: usize,
+        /// Its smallest altitude (m).
+        altitude: f64,
+        /// Its longest edge (m).
+        edge: f64,
+    },
+    /// An element that is inside out at rest.
+    #[error("element {element} is inside out at rest (signed volume {volume:e}); swap two of its corners")]
+    Inverted {
+        /// The element.
+        element: usize,
+        /// Signed rest volume.
+        volume: f64,
+    },
+    /// A goal shape with a flat or inverted element.
+    #[error("the goal shape turns element {element} flat or inside out; plastic flow cannot lead there")]
+    Goal {
+        /// The element.
+        element: usize,
+    },
+    /// Linear elasticity asked for a membrane.
+    #[error("linear elasticity has no meaning for a membrane in space; use `rotated_linear`")]
+    LinearMembrane,
+}
+
+/// One quadrature point of the reference element: derivatives of all shape functions, their values, and the weight.
+struct ReferencePoint<const C: usize, const N: usize> {
+    derivative: [[f64; C]; N],
+    value: [f64; N],
+    weight: f64,
+}
+
+impl<const D: usize, const C: usize, const M: usize> Elements<D, C, M>
+where
+    Shape<D, C>: Decompose<D, C>,
+{
+    fn checked<const N: usize, const B: usize>(
+        mesh: &Mesh<B, N>,
+        material: &Material,
+    ) -> Result<(), ElementError>
+    where
+        splashdown_geometry::mesh::Corners<N>: splashdown_geometry::mesh::Element<N>,
+    {
+        mesh.check_not_empty()?;
+        mesh.check_indices()?;
+        mesh.check_finite()?;
+        mesh.check_distinct_corners()?;
+        material.law.check()?;
+        material.damping.check()?;
+        if !(material.density.is_finite() && material.density > 0.0) {
+            return Err(MaterialError::Density(material.density).into());
+        }
+        Ok(())
+    }
+
+    /// From gradients and volumes of the quadrature points.
+    #[allow(clippy::too_many_arguments)]
+    fn from_points(
+        name: &str,
+        nodes: Vec<u32>,
+        points: usize,
+        gradient: Vec<[[f64; C]; M]>,
+        volume: Vec<f64>,
+        node_share: Vec<f64>,
+        material: Material,
+    ) -> Self {
+        let count = nodes.len() / (M + 1);
+        let partition = Partition::new(&nodes, M + 1, (CHUNK / points).max(16));
+        let state = gradient
+            .iter()
+            .map(|local| PointState { u: SMatrix::identity(), stretch: Vector::repeat(1.0), local: *local })
+            .collect();
+        Self {
+            name: name.into(),
+            nodes,
+            points,
+            gradient,
+            volume,
+            node_share,
+            lame: vec![material.lame; count],
+            strength: 1.0,
+            material,
+            fibres: Vec::new(),
+            plastic: None,
+            facing: None,
+            state,
+            stiffness_factor: Vec::new(),
+            partition,
+        }
+    }
+
+    /// Constant-strain simplices from the edge matrices `D_m` of their rest shape.
+    fn simplices(
+        name: &str,
+        nodes: Vec<u32>,
+        rest: impl Fn(usize) -> (Matrix<C>, f64),
+        material: Material,
+    ) -> Result<Self, ElementError> {
+        let count = nodes.len() / (M + 1);
+        let (mut gradient, mut volume) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let factorial = if C == 3 { 6.0 } else { 2.0 };
+        for element in 0..count {
+            let (edges, thickness) = rest(element);
+            let determinant = determinant(&edges);
+            let longest = edges.column_iter().map(|edge| edge.norm()).fold(0.0, f64::max);
+            // An altitude is the volume over the area of a face; the faces are no larger than the square of the longest edge.
+            let smallest = determinant.abs() / longest.powi(C as i32 - 1);
+            if !(smallest > SLIVER * longest) {
+                return Err(ElementError::Flat { element, altitude: smallest, edge: longest });
+            }
+            if determinant < 0.0 {
+                return Err(ElementError::Inverted { element, volume: determinant / factorial });
+            }
+            let Some(inverse) = edges.try_inverse() else {
+                return Err(ElementError::Flat { element, altitude: smallest, edge: longest });
+            };
+            // Rows of D_m^-1 are the gradients of the shape functions of nodes 1..=M.
+            gradient.push(std::array::from_fn(|i| std::array::from_fn(|j| inverse[(i, j)])));
+            volume.push(determinant / factorial * thickness);
+        }
+        let share = vec![1.0 / (M + 1) as f64; count * (M + 1)];
+        Ok(Self::from_points(name, nodes, 1, gradient, volume, share, material))
+    }
+
+    /// Isoparametric elements: `F_g = D_s H_g (D_m H_g)^-1` at every quadrature point.
+    fn isoparametric<const N: usize>(
+        name: &str,
+        mesh: &Mesh<C, N>,
+        first: u32,
+        reference: &[ReferencePoint<C, N>],
+        material: Material,
+    ) -> Result<Self, ElementError> {
+        let points = reference.len();
+        let total = mesh.elements.len() * points;
+        let (mut gradient, mut volume) = (Vec::with_capacity(total), Vec::with_capacity(total));
+        let mut share = Vec::with_capacity(total * N);
+        for element in 0..mesh.elements.len() {
+            let corners = mesh.corners(element);
+            let size = corners.iter().map(|x| (x - corners[0]).norm()).fold(0.0, f64::max);
+            for point in reference {
+                let mut jacobian = Matrix::<C>::zeros();
+                for (x, h) in corners.iter().zip(&point.derivative) {
+                    for i in 0..C {
+                        for j in 0..C {
+                            jacobian[(i, j)] += (x[i] - corners[0][i]) * h[j];
+                        }
+                    }
+                }
+                let determinant = determinant(&jacobian);
+                if determinant < 0.0 {
+                    return Err(ElementError::Inverted { element, volume: determinant * point.weight });
+                }
+                let inverse = match jacobian.try_inverse() {
+                    Some(inverse) if determinant > SLIVER * size.powi(C as i32) => inverse,
+                    _ => return Err(ElementError::Flat { element, altitude: determinant, edge: size }),
+                };
+                gradient.push(std::array::from_fn(|i| {
+                    std::array::from_fn(|j| {
+                        (0..C).map(|k| point.derivative[i + 1][k] * inverse[(k, j)]).sum::<f64>()
+                    })
+                }));
+                volume.push(determinant * point.weight);
+                share.extend(point.value);
+            }
+        }
+        let nodes = mesh.elements.iter().flatten().map(|node| node + first).collect();
+        Ok(Self::from_points(name, nodes, points, gradient, volume, share, material))
+    }
+}
+
+impl Elements<3, 3, 3> {
+    /// Tetrahedra; `first` is the particle of the mesh's point 0.
+    ///
+    /// # Errors
+    /// Names the element that is flat or inside out, the bad index, or the bad material.
+    pub fn tetrahedra(mesh: &TetrahedronMesh, first: u32, material: Material) -> Result<Self, ElementError> {
+        Self::checked(mesh, &material)?;
+        let nodes = mesh.elements.iter().flatten().map(|node| node + first).collect();
+        let rest = |element: usize| {
+            let [a, b, c, d] = mesh.corners(element);
+            (Matrix::from_columns(&[b - a, c - a, d - a]), 1.0)
+        };
+        Self::simplices("tetrahedra", nodes, rest, material)
+    }
+}
+
+impl Elements<2, 2, 2> {
+    /// Triangles in the plane; `first` is the particle of the mesh's point 0.
+    ///
+    /// # Errors
+    /// Names the element that is flat or inside out, the bad index, or the bad material.
+    pub fn triangles(mesh: &TriangleMesh<2>, first: u32, material: Material) -> Result<Self, ElementError> {
+        Self::checked(mesh, &material)?;
+        let nodes = mesh.elements.iter().flatten().map(|node| node + first).collect();
+        let rest = |element: usize| {
+            let [a, b, c] = mesh.corners(element);
+            (Matrix::from_columns(&[b - a, c - a]), 1.0)
+        };
+        Self::simplices("triangles", nodes, rest, material)
+    }
+}
+
+impl Elements<3, 2, 2> {
+    /// Membrane triangles in space of the given thickness (m); `first` is the particle of the mesh's point 0. Each has its own plane as rest shape.
+    ///
+    /// # Errors
+    /// Names the element that is flat, the bad index, or the bad material.
+    pub fn membrane(
+        mesh: &TriangleMesh<3>,
+        first: u32,
+        thickness: f64,
+        material: Material,
+    ) -> Result<Self, ElementError> {
+        Self::checked(mesh, &material)?;
+        if !(thickness.is_finite() && thickness > 0.0) {
+            return Err(MaterialError::Thickness(thickness).into());
+        }
+        if material.law.model.is_linear() {
+            return Err(ElementError::LinearMembrane);
+        }
+        let nodes = mesh.elements.iter().flatten().map(|node| node + first).collect();
+        let rest = |element: usize| {
+            let [a, b, c] = mesh.corners(element);
+            let (along, other) = (b - a, c - a);
+            let length = along.norm();
+            let x = along / length;
+            let height = (other - x * x.dot(&other)).norm();
+            (Matrix::<2>::new(length, x.dot(&other), 0.0, height), thickness)
+        };
+        Self::simplices("membrane", nodes, rest, material)
+    }
+}
+
+impl Elements<3, 3, 7> {
+    /// Trilinear hexahedra with 2x2x2 Gauss points; `first` is the particle of the mesh's point 0.
+    ///
+    /// # Errors
+    /// Names the element that is flat or inside out at a Gauss point, the bad index, or the bad material.
+    pub fn hexahedra(mesh: &HexahedronMesh, first: u32, material: Material) -> Result<Self, ElementError> {
+        Self::checked(mesh, &material)?;
+        let sign = |corner: usize, axis: usize| if corner >> (2 - axis) & 1 == 1 { 1.0 } else { -1.0 };
+        let gauss = 1.0 / 3f64.sqrt();
+        let reference: Vec<ReferencePoint<3, 8>> = (0..8)
+            .map(|point| {
+                let at: [f64; 3] = std::array::from_fn(|axis| sign(point, axis) * gauss);
+                let factor = |corner: usize, axis: usize| 0.5 * (1.0 + sign(corner, axis) * at[axis]);
+                ReferencePoint {
+                    derivative: std::array::from_fn(|corner| {
+                        std::array::from_fn(|axis| {
+                            (0..3)
+                                .map(|k| if k == axis { 0.5 * sign(corner, axis) } else { factor(corner, k) })
+                                .product()
+                        })
+                    }),
+                    value: std::array::from_fn(|corner| (0..3).map(|axis| factor(corner, axis)).product()),
+                    weight: 1.0,
+                }
+            })
+            .collect();
+        Self::isoparametric("hexahedra", mesh, first, &reference, material)
+    }
+}
+
+impl Elements<3, 3, 9> {
+    /// Quadratic tetrahedra: four corners, then the middles of the edges 01, 12, 02, 03, 13, 23; four Gauss points. They do not lock as linear ones do.
+    ///
+    /// # Errors
+    /// Names the element that is flat or inside out at a Gauss point, the bad index, or the bad material.
+    pub fn quadratic_tetrahedra(
+        mesh: &Mesh<3, 10>,
+        first: u32,
+        material: Material,
+    ) -> Result<Self, ElementError> {
+        for (element, nodes) in mesh.elements.iter().enumerate() {
+            if let Some(&index) = nodes.iter().find(|&&node| node as usize >= mesh.points.len()) {
+                let points = mesh.points.len();
+                return Err(MeshError::IndexOutOfRange { element, index, points }.into());
+            }
+        }
+        material.law.check()?;
+        material.damping.check()?;
+        let (a, b) = (0.585_410_196_624_968_5, 0.138_196_601_125_010_5);
+        let pairs = [[0, 1], [1, 2], [0, 2], [0, 3], [1, 3], [2, 3]];
+        let reference: Vec<ReferencePoint<3, 10>> = (0..4)
+            .map(|point| {
+                // Barycentric coordinates of the Gauss point and their derivatives by (xi, eta, zeta) = (l1, l2, l3).
+                let l: [f64; 4] = std::array::from_fn(|i| if i == point { a } else { b });
+                let dl = |i: usize, axis: usize| match i {
+                    0 => -1.0,
+                    i if i == axis + 1 => 1.0,
+                    _ => 0.0,
+                };
+                ReferencePoint {
+                    derivative: std::array::from_fn(|node| {
+                        std::array::from_fn(|axis| {
+                            if node < 4 {
+                                (4.0 * l[node] - 1.0) * dl(node, axis)
+                            } else {
+                                let [i, j] = pairs[node - 4];
+                                4.0 * (l[i] * dl(j, axis) + l[j] * dl(i, axis))
+                            }
+                        })
+                    }),
+                    // Row sums would make the corners negative; the scaled diagonal of the consistent mass (Hinton, Rock, Zienkiewicz 1976) does not.
+                    value: std::array::from_fn(|node| if node < 4 { 1.0 / 36.0 } else { 4.0 / 27.0 }),
+                    weight: 1.0 / 24.0,
+                }
+            })
+            .collect();
+        Self::isoparametric("quadratic tetrahedra", mesh, first, &reference, material)
+    }
+}

@@ -1,0 +1,305 @@
+use super::*;
+use crate::material::{Extension, ExtensionKind, Model, MuscleCurve, SplineBranch, Yield};
+use crate::testing::*;
+use splashdown_geometry::generate::{CubeSplit, Diagonals, box_hexahedra, box_tetrahedra, sheet};
+use splashdown_geometry::mesh::Mesh;
+use splashdown_solve::testing::TestNumbers;
+
+fn material(law: Law, kind: DampingKind) -> Material {
+    Material {
+        law,
+        lame: Lame { lambda: 30.0, mu: 20.0 },
+        density: 2.0,
+        damping: Damping { kind, time: 0.1 },
+    }
+}
+
+fn flat<const D: usize>(points: &[Vector<D>]) -> Vec<f64> {
+    points.iter().flat_map(|x| x.iter().copied()).collect()
+}
+
+fn cube(material: Material) -> (Elements<3, 3, 3>, Vec<f64>) {
+    let mesh = box_tetrahedra(Vector::zeros(), Vector::repeat(1.0), [2, 2, 2], CubeSplit::Five).unwrap();
+    (Elements::tetrahedra(&mesh, 0, material).unwrap(), flat(&mesh.points))
+}
+
+fn hexes(material: Material) -> (Elements<3, 3, 7>, Vec<f64>) {
+    let mut mesh = box_hexahedra(Vector::zeros(), Vector::repeat(1.0), [2, 1, 2]).unwrap();
+    let mut random = TestNumbers::new(17);
+    for point in &mut mesh.points {
+        *point += Vector::<3>::from_fn(|_, _| random.uniform(-0.08, 0.08));
+    }
+    (Elements::hexahedra(&mesh, 0, material).unwrap(), flat(&mesh.points))
+}
+
+fn quadratic(material: Material) -> (Elements<3, 3, 9>, Vec<f64>) {
+    let corners = [[0.0, 0.0, 0.0], [1.0, 0.1, 0.0], [0.0, 1.0, 0.1], [0.1, 0.0, 1.0]].map(Vector::<3>::from);
+    let mut points = corners.to_vec();
+    for [i, j] in [[0, 1], [1, 2], [0, 2], [0, 3], [1, 3], [2, 3]] {
+        points.push((corners[i] + corners[j]) * 0.5);
+    }
+    let mesh = Mesh { points, elements: vec![std::array::from_fn(|i| i as u32)] };
+    (Elements::quadratic_tetrahedra(&mesh, 0, material).unwrap(), flat(&mesh.points))
+}
+
+fn cloth(material: Material) -> (Elements<3, 2, 2>, Vec<f64>) {
+    let (u, v) = (Vector::<3>::new(1.0, 0.2, 0.0), Vector::<3>::new(0.0, 1.0, 0.3));
+    let mesh = sheet(Vector::zeros(), u, v, [3, 3], Diagonals::Alternating).unwrap();
+    (Elements::membrane(&mesh, 0, 0.1, material).unwrap(), flat(&mesh.points))
+}
+
+fn plate(material: Material) -> (Elements<2, 2, 2>, Vec<f64>) {
+    let (u, v) = (Vector::<2>::new(1.0, 0.0), Vector::<2>::new(0.2, 1.0));
+    let mesh = sheet(Vector::zeros(), u, v, [3, 3], Diagonals::Alternating).unwrap();
+    (Elements::triangles(&mesh, 0, material).unwrap(), flat(&mesh.points))
+}
+
+/// Checks everything that the contract promises, around a randomly deformed state.
+fn check<const D: usize>(mut force: Box<dyn Force<D>>, rest: &[f64], noise: f64, fd: bool) {
+    let mut random = TestNumbers::new(23);
+    for round in 0..4 {
+        let x: Vec<f64> = rest.iter().map(|x| x * 1.1 + noise * random.uniform(-1.0, 1.0)).collect();
+        let d = random.vector(x.len());
+        let v = random.vector(x.len());
+        if fd {
+            let gradient = energy_gradient_error(&mut *force, &x, &d, 1e-6).unwrap();
+            assert!(gradient < 1e-7, "{} round {round}: gradient {gradient:e}", force.name());
+            let stiffness = stiffness_error(&mut *force, &x, &d, 1e-6).unwrap();
+            assert!(stiffness < 1e-6, "{} round {round}: stiffness {stiffness:e}", force.name());
+        }
+        force.update(&x).unwrap();
+        for positive in [false, true] {
+            let [k, damping] = matrix_errors(&*force, &v, positive);
+            assert!(k < 1e-12 && damping < 1e-12, "{}: matrices {k:e} {damping:e}", force.name());
+            let (mut kv, mut kd) = (vec![0.0; x.len()], vec![0.0; x.len()]);
+            force.add_stiffness(&v, &mut kv, positive);
+            force.add_stiffness(&d, &mut kd, positive);
+            let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+            if positive {
+                assert!(dot(&v, &kv) > -1e-12);
+                assert!((dot(&v, &kd) - dot(&d, &kv)).abs() < 1e-12 * dot(&v, &kv).abs().max(1.0));
+            }
+        }
+        let factor = factor_error(&*force, &v, 0.01);
+        assert!(factor < 1e-12, "{}: factor {factor:e}", force.name());
+        let w = random.vector(force.damping_rows());
+        assert!(adjoint_error(&*force, &v, &w, 0.01) < 1e-12);
+        let mut damping = vec![0.0; x.len()];
+        force.add_damping(&v, &mut damping);
+        let power: f64 = damping.iter().zip(&v).map(|(f, v)| f * v).sum();
+        assert!(power <= 0.0);
+    }
+}
+
+#[test]
+fn every_element_keeps_the_contract_with_every_damping() {
+    use DampingKind::*;
+    let law = Law { model: Model::FixedCorotated, extension: Extension::NONE };
+    for kind in [Linear, Conserving, Blend, Stiffness] {
+        let (force, rest) = cube(material(law, kind));
+        check(force.boxed(), &rest, 0.05, true);
+        let (force, rest) = hexes(material(law, kind));
+        check(force.boxed(), &rest, 0.05, true);
+        let (force, rest) = quadratic(material(law, kind));
+        check(force.boxed(), &rest, 0.05, true);
+        let (force, rest) = cloth(material(law, kind));
+        check(force.boxed(), &rest, 0.03, true);
+        let (force, rest) = plate(material(law, kind));
+        check(force.boxed(), &rest, 0.03, true);
+    }
+    let (force, rest) = cube(material(Law { model: Model::Linear, extension: Extension::NONE }, Linear));
+    check(force.boxed(), &rest, 0.3, true);
+}
+
+#[test]
+fn inverted_elements_keep_the_contract() {
+    let law = Law {
+        model: Model::NeoHookean,
+        extension: Extension::new(ExtensionKind::Energy { stretch: 0.3, stiffness: None }),
+    };
+    for kind in [DampingKind::Linear, DampingKind::Blend, DampingKind::Stiffness] {
+        // Noise of a whole cell turns many elements inside out; there finite differences meet the ambiguous axis, so only algebra is checked.
+        let (force, rest) = cube(material(law, kind));
+        check(force.boxed(), &rest, 0.7, false);
+        let (force, rest) = hexes(material(law, kind));
+        check(force.boxed(), &rest, 0.7, false);
+        let (force, rest) = plate(material(law, kind));
+        check(force.boxed(), &rest, 0.7, false);
+    }
+}
+
+#[test]
+fn fibres_keep_the_contract() {
+    let spline = SplineBranch::default();
+    let law =
+        Law { model: Model::Spline { compression: spline, extension: spline }, extension: Extension::NONE };
+    let (mut force, rest) = cube(material(law, DampingKind::Blend));
+    let curve = MuscleCurve { maximum: 50.0, ..MuscleCurve::default() };
+    let fibre = Fibre { curve, activation: 0.6, ..Fibre::muscle() };
+    let count = force.len();
+    force.add_fibres(fibre, vec![Vector::<3>::new(1.0, 2.0, -0.5); count]);
+    check(force.boxed(), &rest, 0.04, true);
+}
+
+/// An affine map leaves no force on inner nodes (patch test), and elastic forces have no resultant and no torque, inverted or not.
+#[test]
+fn patch_test_and_balance_of_forces() {
+    fn balance<const D: usize>(mut force: Box<dyn Force<D>>, rest: &[f64], noise: f64) {
+        let mut random = TestNumbers::new(5);
+        let x: Vec<f64> = rest.iter().map(|x| x + noise * random.uniform(-1.0, 1.0)).collect();
+        let f = elastic_force(&mut *force, &x).unwrap();
+        let scale: f64 = f.iter().map(|f| f.abs()).sum();
+        let mut sum = Vector::<D>::zeros();
+        let mut torque = 0.0;
+        for (x, f) in x.chunks_exact(D).zip(f.chunks_exact(D)) {
+            sum += Vector::<D>::from_column_slice(f);
+            torque += x[0] * f[1] - x[1] * f[0];
+        }
+        assert!(
+            sum.norm() < 1e-13 * scale && torque.abs() < 1e-13 * scale,
+            "{}: {sum} {torque}",
+            force.name()
+        );
+    }
+    let law = Law::safe(Model::NeoHookean);
+    let m = material(law, DampingKind::Blend);
+    let (force, rest) = cube(m);
+    balance(force.boxed(), &rest, 0.8);
+    let (force, rest) = hexes(m);
+    balance(force.boxed(), &rest, 0.8);
+    let (force, rest) = cloth(m);
+    balance(force.boxed(), &rest, 0.8);
+    let (force, rest) = plate(m);
+    balance(force.boxed(), &rest, 0.8);
+
+    let map = Matrix::<3>::new(1.2, 0.3, 0.0, -0.1, 0.8, 0.2, 0.1, 0.0, 1.1);
+    let mesh = box_tetrahedra(Vector::zeros(), Vector::repeat(1.0), [2, 2, 2], CubeSplit::Five).unwrap();
+    let (mut force, rest) = cube(m);
+    let x: Vec<f64> = rest
+        .chunks_exact(3)
+        .flat_map(|x| {
+            Vector::<3>::from_iterator((map * Vector::<3>::from_column_slice(x)).iter().copied()).data.0[0]
+        })
+        .collect();
+    let f = elastic_force(&mut force, &x).unwrap();
+    let middle = mesh.points.iter().position(|x| (x - Vector::repeat(0.5)).norm() < 1e-9).unwrap();
+    let inner = Vector::<3>::from_column_slice(&f[3 * middle..3 * middle + 3]).norm();
+    assert!(inner < 1e-12 * f.iter().fold(0.0, |m: f64, f| m.max(f.abs())), "{inner:e}");
+}
+
+#[test]
+fn conserving_damping_keeps_angular_momentum_and_linear_does_not() {
+    let law = Law::safe(Model::RotatedLinear);
+    let torque = |kind| {
+        let (mut force, rest) = cube(material(law, kind));
+        let mut random = TestNumbers::new(8);
+        let x: Vec<f64> = rest.iter().map(|x| x + 0.05 * random.uniform(-1.0, 1.0)).collect();
+        let v = random.vector(x.len());
+        force.update(&x).unwrap();
+        let mut f = vec![0.0; x.len()];
+        force.add_damping(&v, &mut f);
+        let scale: f64 = f.iter().map(|f| f.abs()).sum();
+        let mut sum = Vector::<3>::zeros();
+        for (x, f) in x.chunks_exact(3).zip(f.chunks_exact(3)) {
+            sum += Vector::<3>::from_column_slice(x).cross(&Vector::<3>::from_column_slice(f));
+        }
+        sum.norm() / scale
+    };
+    assert!(torque(DampingKind::Conserving) < 1e-13);
+    assert!(torque(DampingKind::Linear) > 1e-4);
+}
+
+#[test]
+fn results_do_not_depend_on_the_number_of_threads() {
+    let mesh = box_tetrahedra(Vector::zeros(), Vector::repeat(1.0), [12, 12, 12], CubeSplit::Five).unwrap();
+    let rest = flat(&mesh.points);
+    let mut random = TestNumbers::new(4);
+    let x: Vec<f64> = rest.iter().map(|x| x + 0.02 * random.uniform(-1.0, 1.0)).collect();
+    let run = |threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let m = material(Law::safe(Model::RotatedLinear), DampingKind::Blend);
+            let mut force = Elements::tetrahedra(&mesh, 0, m).unwrap();
+            let mut out = elastic_force(&mut force, &x).unwrap();
+            force.add_damping(&x, &mut out);
+            (out, force.energy().to_bits())
+        })
+    };
+    assert_eq!(run(1), run(3));
+}
+
+#[test]
+fn meshes_that_cannot_be_are_refused_with_their_element() {
+    let m = material(Law::safe(Model::RotatedLinear), DampingKind::Blend);
+    let good = box_tetrahedra(Vector::zeros(), Vector::repeat(1.0), [1, 1, 1], CubeSplit::Five).unwrap();
+    let mut inverted = good.clone();
+    inverted.elements[2].swap(0, 1);
+    assert!(
+        Elements::tetrahedra(&inverted, 0, m).unwrap_err().to_string().contains("element 2 is inside out")
+    );
+    let mut flat = good.clone();
+    flat.points[0] = flat.points[6];
+    assert!(matches!(Elements::tetrahedra(&flat, 0, m), Err(ElementError::Flat { .. })));
+    let mut outside = good.clone();
+    outside.elements[1][0] = 99;
+    assert!(Elements::tetrahedra(&outside, 0, m).unwrap_err().to_string().contains("point 99"));
+    let mut broken = good.clone();
+    broken.points[3].x = f64::NAN;
+    assert!(Elements::tetrahedra(&broken, 0, m).is_err());
+    assert!(Elements::tetrahedra(&good, 0, Material { density: -1.0, ..m }).is_err());
+    let raw = Law { model: Model::NeoHookean, extension: Extension::NONE };
+    let mut force = Elements::tetrahedra(&good, 0, material(raw, DampingKind::Blend)).unwrap();
+    let mirrored: Vec<f64> = self::flat(&good.points).iter().map(|x| -x).collect();
+    assert!(force.update(&mirrored).unwrap_err().to_string().contains("inversion extension"));
+}
+
+/// A stretched body yields, keeps its volume and comes back to the stretch that theory says.
+#[test]
+fn plastic_flow_leaves_the_exact_residual_stretch() {
+    let (mut force, rest) = cube(material(Law::safe(Model::RotatedLinear), DampingKind::Blend));
+    force.set_plasticity(Plasticity { criterion: Yield::Deviatoric { limit: 0.2 }, limit: 5.0 }).unwrap();
+    let s = 2f64;
+    let x: Vec<f64> =
+        rest.chunks_exact(3).flat_map(|x| [s * x[0], s.powf(-0.5) * x[1], s.powf(-0.5) * x[2]]).collect();
+    force.update(&x).unwrap();
+    assert!(force.flow(&x));
+    let residual = s * (-0.2 * (2f64 / 3.0).sqrt()).exp();
+    let inverse = force.plastic_inverse(3, 0);
+    assert!((1.0 / inverse[(0, 0)] - residual).abs() < 1e-10);
+    assert!((inverse.determinant() - 1.0).abs() < 1e-10);
+    // The elastic force is that of a body whose rest shape is the plastic one: zero there.
+    let q = residual.powf(-0.5);
+    let x: Vec<f64> = rest.chunks_exact(3).flat_map(|x| [residual * x[0], q * x[1], q * x[2]]).collect();
+    let f = elastic_force(&mut force, &x).unwrap();
+    assert!(f.iter().all(|f| f.abs() < 1e-12));
+    // Snapshot and back.
+    let history = force.history();
+    let (mut other, _) = cube(material(Law::safe(Model::RotatedLinear), DampingKind::Blend));
+    other.set_plasticity(Plasticity { criterion: Yield::Deviatoric { limit: 0.2 }, limit: 5.0 }).unwrap();
+    assert!(other.restore(&history) && other.history() == history && !other.restore(&history[1..]));
+    let mut random = TestNumbers::new(3);
+    let x: Vec<f64> = rest.iter().map(|x| x + 0.03 * random.uniform(-1.0, 1.0)).collect();
+    let d = random.vector(x.len());
+    assert!(energy_gradient_error(&mut force, &x, &d, 1e-6).unwrap() < 1e-7);
+    assert!(stiffness_error(&mut force, &x, &d, 1e-6).unwrap() < 1e-6);
+}
+
+#[test]
+fn a_flipped_membrane_turns_back_when_it_knows_its_side() {
+    let (mut force, rest) = cloth(material(Law::safe(Model::RotatedLinear), DampingKind::Blend));
+    let mesh = sheet(
+        Vector::zeros(),
+        Vector::<3>::new(1.0, 0.2, 0.0),
+        Vector::<3>::new(0.0, 1.0, 0.3),
+        [3, 3],
+        Diagonals::Alternating,
+    )
+    .unwrap();
+    let [a, b, c] = mesh.corners(0);
+    let normal = (b - a).cross(&(c - a)).normalize();
+    let count = force.len();
+    force.set_facing(vec![-normal; count]);
+    force.update(&rest).unwrap();
+    assert_eq!(force.inverted(), count);
+    assert!(force.energy() > 0.0);
+}

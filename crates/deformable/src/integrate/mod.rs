@@ -1,0 +1,333 @@
+//! Time integration of deformable bodies by themselves, with obstacles that they do not move (spec 3.14): the explicit-elastic schemes A, B, C and Newmark with
+//! implicit damping, fully implicit steps by Newton's method, and static equilibrium.
+//!
+//! In a world with other things the step of `splashdown-couple` takes the place of these schemes; the forces are the same.
+
+mod explicit;
+mod implicit;
+#[cfg(test)]
+mod tests;
+mod velocity;
+
+pub use implicit::{ImplicitOptions, ImplicitScheme, LinearSolver, NewtonReport};
+
+use crate::collide::{Colliders, CollisionMethod, Obstacle, Touch};
+use crate::contact::{SelfContact, SelfContactReport};
+use crate::force::{ForceError, read};
+use crate::solid::Solid;
+use serde::{Deserialize, Serialize};
+use splashdown_math::{Dim, Space, Vector};
+use splashdown_solve::{SolveError, Workspace};
+
+/// Where all particles are and how they move; flat, `D` entries a particle.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Motion {
+    /// Positions (m).
+    pub position: Vec<f64>,
+    /// Velocities (m/s).
+    pub velocity: Vec<f64>,
+    /// Simulated time (s).
+    pub time: f64,
+}
+
+impl Motion {
+    /// At rest at the given positions.
+    pub fn at_rest<const D: usize>(points: &[Vector<D>]) -> Self {
+        let position: Vec<f64> = points.iter().flat_map(|x| x.iter().copied()).collect();
+        Self { velocity: vec![0.0; position.len()], position, time: 0.0 }
+    }
+
+    /// Position of one particle (m).
+    pub fn point<const D: usize>(&self, particle: usize) -> Vector<D> {
+        read::<D>(&self.position, particle as u32)
+    }
+
+    /// Velocity of one particle (m/s).
+    pub fn speed<const D: usize>(&self, particle: usize) -> Vector<D> {
+        read::<D>(&self.velocity, particle as u32)
+    }
+}
+
+/// A time integration scheme.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub enum Scheme {
+    /// Seed scheme A: second order, keeps angular momentum exactly without damping.
+    A,
+    /// Seed scheme B: midpoint velocities, second order; contact and friction as the source tells. The default.
+    #[default]
+    B,
+    /// Newmark positions with a backward Euler velocity: first order, for coupling with fluids.
+    C,
+    /// Plain Newmark with an explicit and an implicit half.
+    Newmark,
+    /// Fully implicit by Newton's method.
+    Implicit(ImplicitScheme),
+}
+
+/// Particles whose motion is prescribed.
+#[derive(Debug, Clone)]
+pub struct Driver<const D: usize> {
+    /// The particles, all pinned, with their positions at time zero (m).
+    pub nodes: Vec<(u32, Vector<D>)>,
+    /// Position (m) at a time (s) of the particle that was at the given place at time zero.
+    pub path: fn(&Path<D>, f64, &Vector<D>) -> Vector<D>,
+    /// Parameters of the path.
+    pub parameters: Path<D>,
+}
+
+/// Parameters of a prescribed motion: translation, then rotation about an axis, both between two times.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Path<const D: usize> {
+    /// Velocity (m/s).
+    pub velocity: Vector<D>,
+    /// A point of the axis (m).
+    pub centre: Vector<D>,
+    /// Angular velocity (rad/s): its last component in 2D.
+    pub spin: [f64; 3],
+    /// When the motion begins (s).
+    pub start: f64,
+    /// When it ends (s).
+    pub end: f64,
+}
+
+impl<const D: usize> Path<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Position (m) at time `t` of what was at `x` before the motion began.
+    pub fn at(&self, t: f64, x: &Vector<D>) -> Vector<D> {
+        use splashdown_math::Coordinates;
+        let time = (t.min(self.end) - self.start).max(0.0);
+        let components: Vec<f64> =
+            if D == 2 { vec![self.spin[2] * time] } else { self.spin.iter().map(|s| s * time).collect() };
+        let turn = Dim::<D>::exp(&splashdown_math::Spin::<D>::from_slice(&components));
+        self.centre + Dim::<D>::rotate(&turn, &(x - self.centre)) + self.velocity * time
+    }
+}
+
+impl<const D: usize> Driver<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Particles that follow `parameters`.
+    pub fn new(nodes: Vec<(u32, Vector<D>)>, parameters: Path<D>) -> Self {
+        Self { nodes, path: Path::at, parameters }
+    }
+}
+
+/// A step that could not be completed.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum IntegrateError {
+    /// A force has no value.
+    #[error(transparent)]
+    Force(#[from] ForceError),
+    /// A linear solve was given wrong input.
+    #[error("the velocity solve failed: {0}")]
+    Solve(String),
+    /// Newton's method did not arrive.
+    #[error(
+        "Newton's method stopped at a residual of {residual:e} N after {iterations} iterations (wanted {wanted:e} N); a shorter step helps"
+    )]
+    Newton {
+        /// Largest residual force (N).
+        residual: f64,
+        /// Tolerance (N).
+        wanted: f64,
+        /// Iterations done.
+        iterations: usize,
+    },
+    /// A value that is not finite.
+    #[error("particle {particle} is no longer at a finite place")]
+    NotFinite {
+        /// Which one.
+        particle: usize,
+    },
+    /// Self-contact could not be resolved.
+    #[error("{0}")]
+    Contact(String),
+}
+
+impl From<SolveError> for IntegrateError {
+    fn from(error: SolveError) -> Self {
+        Self::Solve(error.to_string())
+    }
+}
+
+/// What one step did.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct IntegrationReport {
+    /// Iterations of all linear solves.
+    pub linear_iterations: usize,
+    /// Newton iterations of an implicit step.
+    pub newton_iterations: usize,
+    /// Contacts with obstacles.
+    pub contacts: usize,
+    /// Self-contact.
+    pub self_contact: SelfContactReport,
+}
+
+/// Advances deformable bodies in time.
+#[derive(Debug)]
+pub struct Integrator<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// The scheme.
+    pub scheme: Scheme,
+    /// Relative residual of the velocity solves.
+    pub tolerance: f64,
+    /// Most iterations of a velocity solve.
+    pub max_iterations: usize,
+    /// Objects to collide with.
+    pub obstacles: Vec<Obstacle<D>>,
+    /// Particles that collide.
+    pub colliders: Colliders,
+    /// How collisions move particles.
+    pub method: CollisionMethod,
+    /// Whether a contact that pulls lets go within the step.
+    pub release: bool,
+    /// Prescribed motions.
+    pub drivers: Vec<Driver<D>>,
+    /// Self-contact.
+    pub self_contact: Option<SelfContact<D>>,
+    /// Options of implicit steps.
+    pub implicit: ImplicitOptions,
+    touches: Vec<Touch<D>>,
+    workspace: Workspace,
+}
+
+impl<const D: usize> Clone for Integrator<D>
+where
+    Dim<D>: Space<D>,
+{
+    fn clone(&self) -> Self {
+        Self {
+            obstacles: self.obstacles.clone(),
+            colliders: self.colliders.clone(),
+            drivers: self.drivers.clone(),
+            self_contact: self.self_contact.clone(),
+            touches: self.touches.clone(),
+            workspace: Workspace::default(),
+            ..*self
+        }
+    }
+}
+
+impl<const D: usize> Integrator<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// The scheme without obstacles, velocity solves to 1e-8.
+    pub fn new(scheme: Scheme) -> Self {
+        Self {
+            scheme,
+            tolerance: 1e-8,
+            max_iterations: 500,
+            obstacles: Vec::new(),
+            colliders: Colliders::All,
+            method: CollisionMethod::Swept,
+            release: false,
+            drivers: Vec::new(),
+            self_contact: None,
+            implicit: ImplicitOptions::default(),
+            touches: Vec::new(),
+            workspace: Workspace::default(),
+        }
+    }
+
+    /// Contacts with obstacles of the last step.
+    pub fn touches(&self) -> &[Touch<D>] {
+        &self.touches
+    }
+
+    /// Advances by `dt` seconds. Obstacles stand where their `end` frame says at the end of the step; see [`Obstacle::advance`].
+    ///
+    /// # Errors
+    /// What could not be computed; `motion` is then the one before the step.
+    #[inline(never)]
+    pub fn step(
+        &mut self,
+        solid: &mut Solid<D>,
+        motion: &mut Motion,
+        dt: f64,
+    ) -> Result<IntegrationReport, IntegrateError> {
+        let mut next = motion.clone();
+        let mut report = IntegrationReport::default();
+        self.drive(&mut next, dt);
+        match self.scheme {
+            Scheme::A => self.step_a(solid, &mut next, dt, &mut report)?,
+            Scheme::B => self.step_b(solid, &mut next, dt, &mut report)?,
+            Scheme::C => self.step_c(solid, &mut next, dt, &mut report)?,
+            Scheme::Newmark => self.step_newmark(solid, &mut next, dt, &mut report)?,
+            Scheme::Implicit(scheme) => self.step_implicit(solid, &mut next, dt, scheme, &mut report)?,
+        }
+        next.time += dt;
+        if let Some(at) = next.position.iter().chain(&next.velocity).position(|value| !value.is_finite()) {
+            return Err(IntegrateError::NotFinite { particle: at % next.position.len() / D });
+        }
+        if solid.forces().iter().any(|force| !force.history().is_empty()) {
+            solid.update(&next.position)?;
+            solid.flow(&next.position);
+        }
+        report.contacts = self.touches.len();
+        *motion = next;
+        Ok(report)
+    }
+
+    /// Advances to `end` with steps of at most `largest`, within `safety` of the elastic limit for explicit schemes; a step that fails is tried again with half the
+    /// length, down to `smallest`. The remainder is divided evenly, so that no tiny last step remains.
+    ///
+    /// # Errors
+    /// What could not be computed with the shortest step.
+    pub fn advance_to(
+        &mut self,
+        solid: &mut Solid<D>,
+        motion: &mut Motion,
+        end: f64,
+        largest: f64,
+        smallest: f64,
+        safety: f64,
+    ) -> Result<usize, IntegrateError> {
+        let mut steps = 0;
+        while end - motion.time > 1e-12 * (1.0 + end.abs()) {
+            let limit = match self.scheme {
+                Scheme::Implicit(_) => f64::INFINITY,
+                Scheme::C => std::f64::consts::FRAC_1_SQRT_2 * solid.stable_step(),
+                _ => solid.stable_step(),
+            };
+            let strain = solid.strain_rate_step(&motion.position, &motion.velocity);
+            let strain = if matches!(self.scheme, Scheme::Implicit(_)) { f64::INFINITY } else { strain };
+            let wanted = largest.min(safety * limit).min(strain).max(smallest);
+            let left = end - motion.time;
+            let mut dt = left / (left / wanted).ceil().max(1.0);
+            loop {
+                for obstacle in &mut self.obstacles {
+                    obstacle.end = obstacle.start.moved(&obstacle.twist, dt);
+                }
+                match self.step(solid, motion, dt) {
+                    Ok(_) => break,
+                    Err(error) if dt * 0.5 < smallest => return Err(error),
+                    Err(_) => dt *= 0.5,
+                }
+            }
+            for obstacle in &mut self.obstacles {
+                obstacle.start = obstacle.end;
+            }
+            steps += 1;
+        }
+        Ok(steps)
+    }
+
+    /// Gives prescribed particles the velocity that leads them to where they must be at the end of the step.
+    fn drive(&self, motion: &mut Motion, dt: f64) {
+        for driver in &self.drivers {
+            for (node, first) in &driver.nodes {
+                let target = (driver.path)(&driver.parameters, motion.time + dt, first);
+                let at = D * *node as usize;
+                for axis in 0..D {
+                    motion.velocity[at + axis] = (target[axis] - motion.position[at + axis]) / dt;
+                }
+            }
+        }
+    }
+}

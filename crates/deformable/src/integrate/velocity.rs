@@ -1,0 +1,133 @@
+//! Implicit damping: `(M - tau D) dv = tau (F + D v)` with pinned particles and normal constraints kept (spec 3.15, section 4).
+
+use super::{IntegrateError, Integrator};
+use crate::collide::Touch;
+use crate::solid::Solid;
+use splashdown_math::{Dim, Space, Vector};
+use splashdown_solve::{ConstraintFilter, Iteration, Jacobi, LinearOperator, Stopping, filtered_pcg};
+
+/// `M - tau D`.
+struct DampedMass<'a, const D: usize> {
+    solid: &'a Solid<D>,
+    tau: f64,
+}
+
+impl<const D: usize> LinearOperator for DampedMass<'_, D> {
+    fn rows(&self) -> usize {
+        D * self.solid.len()
+    }
+    fn cols(&self) -> usize {
+        self.rows()
+    }
+    fn apply(&self, x: &[f64], y: &mut [f64]) {
+        y.fill(0.0);
+        self.solid.add_damping(x, y);
+        for ((y, x), mass) in y.chunks_exact_mut(D).zip(x.chunks_exact(D)).zip(self.solid.masses()) {
+            for axis in 0..D {
+                y[axis] = mass * x[axis] - self.tau * y[axis];
+            }
+        }
+    }
+}
+
+/// Removes what pins and contacts forbid: all of a pinned particle's velocity, the span of the contact normals of a touching one.
+pub(super) struct Constraints<'a, const D: usize> {
+    pinned: &'a [bool],
+    /// Orthonormal normals of each touching particle.
+    normals: Vec<(u32, Vec<Vector<D>>)>,
+}
+
+impl<'a, const D: usize> Constraints<'a, D> {
+    pub fn new(pinned: &'a [bool], touches: &[Touch<D>]) -> Self {
+        let mut sorted: Vec<&Touch<D>> = touches.iter().collect();
+        // Stable: touches of one particle stay in the order of the obstacles.
+        sorted.sort_by_key(|touch| touch.node);
+        let mut normals: Vec<(u32, Vec<Vector<D>>)> = Vec::new();
+        for touch in sorted {
+            if normals.last().is_none_or(|(node, _)| *node != touch.node) {
+                normals.push((touch.node, Vec::new()));
+            }
+            let Some((_, own)) = normals.last_mut() else { continue };
+            let mut rest = touch.normal;
+            for normal in own.iter() {
+                rest -= normal * normal.dot(&rest);
+            }
+            let length = rest.norm();
+            // Normals that are nearly in the span of the others add nothing.
+            if length > 1e-3 && own.len() < D {
+                own.push(rest / length);
+            }
+        }
+        Self { pinned, normals }
+    }
+}
+
+impl<const D: usize> ConstraintFilter for Constraints<'_, D> {
+    fn filter(&self, v: &mut [f64]) {
+        for (v, &pinned) in v.chunks_exact_mut(D).zip(self.pinned) {
+            if pinned {
+                v.fill(0.0);
+            }
+        }
+        for (node, normals) in &self.normals {
+            let v = &mut v[D * *node as usize..D * (*node as usize + 1)];
+            for normal in normals {
+                let along: f64 = (0..D).map(|axis| normal[axis] * v[axis]).sum();
+                for axis in 0..D {
+                    v[axis] -= along * normal[axis];
+                }
+            }
+        }
+    }
+}
+
+impl<const D: usize> Integrator<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// The change of `velocity` over `tau` seconds by the forces at the last update, damping implicit, and the number of iterations.
+    pub(super) fn velocity_change(
+        &mut self,
+        solid: &Solid<D>,
+        velocity: &[f64],
+        tau: f64,
+        touches: &[Touch<D>],
+    ) -> Result<(Vec<f64>, usize), IntegrateError> {
+        let mut force = vec![0.0; velocity.len()];
+        solid.add_elastic(&mut force);
+        solid.add_gravity(&mut force);
+        let constraints = Constraints::new(solid.pinned(), touches);
+        if solid.damping_rows() == 0 {
+            for (force, mass) in force.chunks_exact_mut(D).zip(solid.masses()) {
+                force.iter_mut().for_each(|force| *force *= tau / mass);
+            }
+            constraints.filter(&mut force);
+            return Ok((force, 0));
+        }
+        solid.add_damping(velocity, &mut force);
+        force.iter_mut().for_each(|force| *force *= tau);
+        let diagonal: Vec<f64> = solid.masses().iter().flat_map(|&mass| [mass; D]).collect();
+        let mut preconditioner = Jacobi::new(&diagonal)?;
+        let stopping = Stopping { max_iterations: self.max_iterations, ..Stopping::relative(self.tolerance) };
+        let weights = preconditioner.inverse_diagonal().to_vec();
+        let mut iteration = Iteration { weights: Some(&weights), ..Iteration::new(stopping) };
+        let mut change = vec![0.0; velocity.len()];
+        let operator = DampedMass { solid, tau };
+        let report = filtered_pcg(
+            &operator,
+            &mut preconditioner,
+            &constraints,
+            &force,
+            &mut change,
+            &mut iteration,
+            &mut self.workspace,
+        )?;
+        // Accepted when nearly there (spec 3.18); a tolerance below rounding stagnates at rounding.
+        if !report.outcome.converged() && !(report.relative_residual() < (10.0 * self.tolerance).max(1e-11)) {
+            let reason =
+                format!("{} at a relative residual of {:.1e}", report.outcome, report.relative_residual());
+            return Err(IntegrateError::Solve(reason));
+        }
+        Ok((change, report.iterations))
+    }
+}

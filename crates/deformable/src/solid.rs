@@ -1,0 +1,514 @@
+//! All deformable bodies of a world as one system: masses, forces, and the operators that integrators and the coupled solve need (spec 1.1).
+
+use crate::force::{Force, ForceError};
+use rayon::prelude::*;
+use splashdown_math::Vector;
+use splashdown_solve::{Block, CsrMatrix, InverseMass, SolveError, SparseCholesky, VelocityLayout};
+
+/// Particles with lumped masses and all forces between them. Vectors are flat, `D` entries a particle.
+#[derive(Debug, Clone)]
+pub struct Solid<const D: usize> {
+    mass: Vec<f64>,
+    pinned: Vec<bool>,
+    /// Acceleration of gravity (m/s^2).
+    pub gravity: Vector<D>,
+    forces: Vec<Box<dyn Force<D>>>,
+    pattern: Option<Pattern>,
+    factor: FactorCache,
+}
+
+/// A factor of the last matrix, kept for the analysis of its pattern only: it saves time and changes no result. A copy starts without.
+#[derive(Default)]
+pub(crate) struct FactorCache(pub(crate) Option<SparseCholesky>);
+
+impl Clone for FactorCache {
+    fn clone(&self) -> Self {
+        Self(None)
+    }
+}
+
+impl std::fmt::Debug for FactorCache {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "FactorCache(kept)" } else { "FactorCache(empty)" })
+    }
+}
+
+/// Where the entries of element matrices go in an assembled matrix.
+#[derive(Debug, Clone)]
+struct Pattern {
+    /// Node neighbours with the node itself, ascending: compressed rows.
+    offsets: Vec<usize>,
+    neighbors: Vec<u32>,
+    /// Nodes whose rows one task assembles.
+    range: usize,
+    /// Of each range of nodes: the elements `(force, element)` that touch it, in order.
+    ranges: Vec<Vec<(u32, u32)>>,
+    matrix: CsrMatrix,
+}
+
+/// Fewest nodes whose rows one task assembles, and most tasks: an element at the border of two ranges is evaluated for both.
+const LEAST_ROWS: usize = 512;
+const MOST_RANGES: usize = 16;
+
+impl<const D: usize> Solid<D> {
+    /// Particles of the given masses (kg), some of them pinned: they keep their velocity whatever pulls.
+    pub fn new(mass: Vec<f64>, pinned: Vec<bool>, gravity: Vector<D>) -> Self {
+        Self { mass, pinned, gravity, forces: Vec::new(), pattern: None, factor: FactorCache::default() }
+    }
+
+    /// Adds a force.
+    #[inline(never)]
+    pub fn add<F: Force<D> + 'static>(&mut self, force: F) {
+        self.forces.push(Box::new(force));
+        self.forget_pattern();
+    }
+
+    /// Appends particles (kg) and returns the index of the first.
+    pub fn add_particles(&mut self, mass: &[f64], pinned: &[bool]) -> u32 {
+        let first = self.mass.len() as u32;
+        self.mass.extend(mass);
+        self.pinned.extend(pinned);
+        self.forget_pattern();
+        first
+    }
+
+    fn forget_pattern(&mut self) {
+        self.pattern = None;
+        self.factor = FactorCache::default();
+    }
+
+    pub(crate) fn factor_cache(&mut self) -> &mut FactorCache {
+        &mut self.factor
+    }
+
+    /// The forces.
+    pub fn forces(&self) -> &[Box<dyn Force<D>>] {
+        &self.forces
+    }
+
+    /// The forces, to change strengths and activations.
+    pub fn forces_mut(&mut self) -> &mut [Box<dyn Force<D>>] {
+        &mut self.forces
+    }
+
+    /// Number of particles.
+    pub fn len(&self) -> usize {
+        self.mass.len()
+    }
+
+    /// Are there none?
+    pub fn is_empty(&self) -> bool {
+        self.mass.is_empty()
+    }
+
+    /// Lumped masses (kg).
+    pub fn masses(&self) -> &[f64] {
+        &self.mass
+    }
+
+    /// Is the particle pinned?
+    pub fn pinned(&self) -> &[bool] {
+        &self.pinned
+    }
+
+    /// Pins or frees a particle.
+    pub fn set_pinned(&mut self, particle: usize, pinned: bool) {
+        self.pinned[particle] = pinned;
+    }
+
+    /// `1/m`; zero for pinned particles.
+    pub fn inverse_mass(&self, particle: usize) -> f64 {
+        if self.pinned[particle] { 0.0 } else { 1.0 / self.mass[particle] }
+    }
+
+    /// `1/m` of all.
+    pub fn inverse_masses(&self) -> Vec<f64> {
+        (0..self.len()).map(|particle| self.inverse_mass(particle)).collect()
+    }
+
+    /// Takes new positions: one decomposition of every element.
+    ///
+    /// # Errors
+    /// A state for which a force has no value.
+    pub fn update(&mut self, position: &[f64]) -> Result<(), ForceError> {
+        self.forces.iter_mut().try_for_each(|force| force.update(position))
+    }
+
+    /// Elastic energy (J) at the last update.
+    pub fn energy(&self) -> f64 {
+        self.forces.iter().map(|force| force.energy()).sum()
+    }
+
+    /// Potential energy of gravity (J), pinned particles excluded.
+    pub fn gravity_energy(&self, position: &[f64]) -> f64 {
+        let moment = |(particle, x): (usize, &[f64])| {
+            let along: f64 = self.gravity.iter().zip(x).map(|(g, x)| g * x).sum();
+            if self.pinned[particle] { 0.0 } else { -self.mass[particle] * along }
+        };
+        position.chunks_exact(D).enumerate().map(moment).sum()
+    }
+
+    /// Has every force a potential?
+    pub fn is_conservative(&self) -> bool {
+        self.forces.iter().all(|force| force.is_conservative())
+    }
+
+    /// Adds elastic forces (N) at the last update.
+    pub fn add_elastic(&self, out: &mut [f64]) {
+        self.forces.iter().for_each(|force| force.add_elastic(out));
+    }
+
+    /// Adds the weight of every particle (N).
+    pub fn add_gravity(&self, out: &mut [f64]) {
+        for (out, mass) in out.chunks_exact_mut(D).zip(&self.mass) {
+            for axis in 0..D {
+                out[axis] += mass * self.gravity[axis];
+            }
+        }
+    }
+
+    /// Adds damping forces `D v` (N) at the last update.
+    pub fn add_damping(&self, velocity: &[f64], out: &mut [f64]) {
+        self.forces.iter().for_each(|force| force.add_damping(velocity, out));
+    }
+
+    /// Adds `K dx` at the last update.
+    pub fn add_stiffness(&self, change: &[f64], out: &mut [f64], positive: bool) {
+        self.forces.iter().for_each(|force| force.add_stiffness(change, out, positive));
+    }
+
+    /// Rows of the damping factor `C`.
+    pub fn damping_rows(&self) -> usize {
+        self.forces.iter().map(|force| force.damping_rows()).sum()
+    }
+
+    /// Largest step (s) for explicit elasticity, without safety factor.
+    pub fn stable_step(&self) -> f64 {
+        let inverse = self.inverse_masses();
+        self.forces.iter().map(|force| force.stable_step(&inverse)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Can the largest explicit step change from step to step?
+    pub fn stable_step_varies(&self) -> bool {
+        self.forces.iter().any(|force| force.stable_step_varies())
+    }
+
+    /// Longest step (s) for which no edge of an element changes by more than a tenth: `0.1 / max |v_j - v_i| / |x_j - x_i|`.
+    pub fn strain_rate_step(&self, position: &[f64], velocity: &[f64]) -> f64 {
+        let at =
+            |values: &[f64], node: u32| Vector::<D>::from_column_slice(&values[D * node as usize..][..D]);
+        let mut fastest: f64 = 0.0;
+        for force in &self.forces {
+            for element in 0..force.elements() {
+                let nodes = force.element_nodes(element);
+                for &node in &nodes[1..] {
+                    let length = (at(position, node) - at(position, nodes[0])).norm();
+                    let speed = (at(velocity, node) - at(velocity, nodes[0])).norm();
+                    if length > 0.0 {
+                        fastest = fastest.max(speed / length);
+                    }
+                }
+            }
+        }
+        0.1 / fastest
+    }
+
+    /// Plastic flow at accepted positions (those of the last update).
+    pub fn flow(&mut self, position: &[f64]) -> bool {
+        let mut flowed = false;
+        for force in &mut self.forces {
+            flowed |= force.flow(position);
+        }
+        flowed
+    }
+
+    /// Elements that are inside out at the last update.
+    pub fn inverted(&self) -> usize {
+        self.forces.iter().map(|force| force.inverted()).sum()
+    }
+
+    /// What a checkpoint must hold besides positions and velocities.
+    pub fn history(&self) -> Vec<Vec<f64>> {
+        self.forces.iter().map(|force| force.history()).collect()
+    }
+
+    /// Takes back what [`history`](Self::history) gave; false (and possibly a partial change) if it is of another world.
+    pub fn restore(&mut self, history: &[Vec<f64>]) -> bool {
+        history.len() == self.forces.len()
+            && self.forces.iter_mut().zip(history).all(|(force, history)| force.restore(history))
+    }
+
+    /// Bytes of memory held by the forces.
+    pub fn bytes(&self) -> usize {
+        self.forces.iter().map(|force| force.bytes()).sum()
+    }
+
+    /// Kinetic energy (J) of what is not pinned.
+    pub fn kinetic_energy(&self, velocity: &[f64]) -> f64 {
+        let of = |(particle, v): (usize, &[f64])| {
+            if self.pinned[particle] {
+                0.0
+            } else {
+                0.5 * self.mass[particle] * v.iter().map(|v| v * v).sum::<f64>()
+            }
+        };
+        velocity.chunks_exact(D).enumerate().map(of).sum()
+    }
+
+    /// The damping factor `C` for a step of `dt`, as rows of the coupled system.
+    pub fn damping_block(&self, dt: f64, layout: VelocityLayout) -> SolidDamping<'_, D> {
+        SolidDamping { solid: self, dt, layout }
+    }
+
+    /// `mass M + stiffness K + damping (-D)` at the last update, with rows and columns of pinned particles replaced by the unit matrix. `K` is positive
+    /// semidefinite if asked. The pattern is kept from call to call, and with it the analysis of a factor.
+    ///
+    /// # Errors
+    /// Values that are not finite.
+    pub(crate) fn assemble(
+        &mut self,
+        mass: f64,
+        stiffness: f64,
+        damping: f64,
+        positive: bool,
+    ) -> Result<(&mut CsrMatrix, &mut FactorCache), SolveError> {
+        if self.pattern.is_none() {
+            self.pattern = Some(self.build_pattern()?);
+        }
+        let Some(mut pattern) = self.pattern.take() else {
+            return Err(SolveError::OutOfMemory { what: "matrix".into() });
+        };
+        let Pattern { offsets, neighbors, range: rows, ranges, matrix } = &mut pattern;
+        let (offsets, neighbors, rows) = (&*offsets, &*neighbors, *rows);
+        let values = matrix.values_mut();
+        let mut parts = Vec::with_capacity(ranges.len());
+        let mut rest = values;
+        for range in 0..ranges.len() {
+            let (first, last) = (range * rows, ((range + 1) * rows).min(self.mass.len()));
+            let (part, after) = rest.split_at_mut(D * D * (offsets[last] - offsets[first]));
+            parts.push(part);
+            rest = after;
+        }
+        parts.into_par_iter().zip(&*ranges).enumerate().for_each(|(range, (part, elements))| {
+            part.fill(0.0);
+            let (first, last) = (range * rows, ((range + 1) * rows).min(self.mass.len()));
+            let base = offsets[first];
+            let mut dense = Vec::new();
+            for &(force, element) in elements {
+                let force = &self.forces[force as usize];
+                let nodes = force.element_nodes(element as usize);
+                let size = nodes.len() * D;
+                dense.clear();
+                dense.resize(size * size, 0.0);
+                force.add_element_matrix(element as usize, stiffness, damping, positive, &mut dense);
+                for (a, &row) in nodes.iter().enumerate() {
+                    let row = row as usize;
+                    if row < first || row >= last || self.pinned[row] {
+                        continue;
+                    }
+                    let own = &neighbors[offsets[row]..offsets[row + 1]];
+                    let width = D * own.len();
+                    let start = D * D * (offsets[row] - base);
+                    for (b, &column) in nodes.iter().enumerate() {
+                        if self.pinned[column as usize] {
+                            continue;
+                        }
+                        let at = own.partition_point(|&other| other < column);
+                        for i in 0..D {
+                            let source = &dense[(a * D + i) * size + b * D..][..D];
+                            let target = &mut part[start + i * width + D * at..][..D];
+                            for k in 0..D {
+                                target[k] += source[k];
+                            }
+                        }
+                    }
+                }
+            }
+            for row in first..last {
+                let own = &neighbors[offsets[row]..offsets[row + 1]];
+                let at = own.partition_point(|&other| (other as usize) < row);
+                let start = D * D * (offsets[row] - base);
+                for i in 0..D {
+                    let value = if self.pinned[row] { 1.0 } else { mass * self.mass[row] };
+                    part[start + i * D * own.len() + D * at + i] += value;
+                }
+            }
+        });
+        self.pattern = Some(pattern);
+        self.assembled()
+    }
+
+    /// The matrix of the last [`Self::assemble`].
+    pub(crate) fn assembled(&mut self) -> Result<(&mut CsrMatrix, &mut FactorCache), SolveError> {
+        match &mut self.pattern {
+            Some(pattern) => Ok((&mut pattern.matrix, &mut self.factor)),
+            None => Err(SolveError::OutOfMemory { what: "matrix".into() }),
+        }
+    }
+
+    fn build_pattern(&self) -> Result<Pattern, SolveError> {
+        let count = self.mass.len();
+        let range = count.div_ceil(MOST_RANGES).max(LEAST_ROWS);
+        let mut ranges = vec![Vec::new(); count.div_ceil(range)];
+        let mut pairs: Vec<(u32, u32)> = (0..count as u32).map(|node| (node, node)).collect();
+        for (index, force) in self.forces.iter().enumerate() {
+            for element in 0..force.elements() {
+                let nodes = force.element_nodes(element);
+                let mut touched: Vec<usize> = nodes.iter().map(|&node| node as usize / range).collect();
+                touched.sort_unstable();
+                touched.dedup();
+                for part in touched {
+                    ranges[part].push((index as u32, element as u32));
+                }
+                for &a in nodes {
+                    for &b in nodes {
+                        if a != b {
+                            pairs.push((a, b));
+                        }
+                    }
+                }
+            }
+            // Keeps the list short: every pair comes once an element.
+            pairs.par_sort_unstable();
+            pairs.dedup();
+        }
+        let mut offsets = vec![0; count + 1];
+        for &(row, _) in &pairs {
+            offsets[row as usize + 1] += 1;
+        }
+        for row in 0..count {
+            offsets[row + 1] += offsets[row];
+        }
+        let neighbors: Vec<u32> = pairs.iter().map(|&(_, column)| column).collect();
+        let mut scalar_offsets = vec![0];
+        let mut columns = Vec::with_capacity(D * D * neighbors.len());
+        for row in 0..count {
+            for _ in 0..D {
+                for &column in &neighbors[offsets[row]..offsets[row + 1]] {
+                    columns.extend((0..D as u32).map(|k| column * D as u32 + k));
+                }
+                scalar_offsets.push(columns.len());
+            }
+        }
+        let values = vec![0.0; columns.len()];
+        let matrix = CsrMatrix::from_parts(D * count, scalar_offsets, columns, values)?;
+        Ok(Pattern { offsets, neighbors, range, ranges, matrix })
+    }
+}
+
+/// `C` of all forces, stacked: damping as rows of the coupled system.
+#[derive(Debug)]
+pub struct SolidDamping<'a, const D: usize> {
+    solid: &'a Solid<D>,
+    dt: f64,
+    layout: VelocityLayout,
+}
+
+impl<const D: usize> SolidDamping<'_, D> {
+    /// Is there anything to damp?
+    pub fn has_rows(&self) -> bool {
+        self.solid.damping_rows() > 0
+    }
+}
+
+impl<const D: usize> Block for SolidDamping<'_, D> {
+    fn name(&self) -> &str {
+        "element damping"
+    }
+
+    fn rows(&self) -> usize {
+        self.solid.damping_rows()
+    }
+
+    fn apply(&self, velocity: &[f64], out: &mut [f64]) {
+        let velocity = &velocity[self.layout.particles()];
+        let mut rest = out;
+        for force in &self.solid.forces {
+            let (part, after) = rest.split_at_mut(force.damping_rows());
+            force.apply_factor(velocity, self.dt, part);
+            rest = after;
+        }
+    }
+
+    fn add_transpose(&self, z: &[f64], impulse: &mut [f64]) {
+        let impulse = &mut impulse[self.layout.particles()];
+        let mut first = 0;
+        for force in &self.solid.forces {
+            let rows = force.damping_rows();
+            force.add_factor_transpose(&z[first..first + rows], self.dt, impulse);
+            first += rows;
+        }
+    }
+
+    fn compliance(&self, out: &mut [f64]) {
+        out.fill(1.0);
+    }
+
+    fn diagonal(&self, inverse_mass: &InverseMass, out: &mut [f64]) {
+        if let Some(rows) = self.assemble() {
+            splashdown_solve::sparse_diagonal(&rows, inverse_mass, out);
+        }
+    }
+
+    fn assemble(&self) -> Option<CsrMatrix> {
+        // Column by column within an element: the rows of one element see only its own nodes.
+        let mut triplets = Vec::new();
+        let mut first = 0;
+        for force in &self.solid.forces {
+            let elements = force.elements();
+            let rows = force.damping_rows();
+            if rows == 0 || elements == 0 {
+                continue;
+            }
+            let each = rows / elements;
+            // Elements are coloured greedily so that one application shows the columns of many elements at once.
+            let colors = coloring(&**force, self.solid.len());
+            let count = colors.iter().max().map_or(0, |&color| color as usize + 1);
+            let corners = (0..elements).map(|element| force.element_nodes(element).len()).max().unwrap_or(0);
+            let mut velocity = vec![0.0; D * self.solid.len()];
+            let mut out = vec![0.0; rows];
+            for color in 0..count as u32 {
+                for corner in 0..corners {
+                    for axis in 0..D {
+                        velocity.fill(0.0);
+                        for element in (0..elements).filter(|&element| colors[element] == color) {
+                            if let Some(&node) = force.element_nodes(element).get(corner) {
+                                velocity[D * node as usize + axis] = 1.0;
+                            }
+                        }
+                        force.apply_factor(&velocity, self.dt, &mut out);
+                        for element in (0..elements).filter(|&element| colors[element] == color) {
+                            let Some(&node) = force.element_nodes(element).get(corner) else { continue };
+                            let column = self.layout.particle(node as usize).start + axis;
+                            for row in element * each..(element + 1) * each {
+                                if out[row] != 0.0 {
+                                    triplets.push((first + row, column, out[row]));
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+            first += rows;
+        }
+        CsrMatrix::from_triplets(first, self.layout.len(), &triplets).ok()
+    }
+}
+
+/// Colours of the elements of a force: two elements that share a particle differ.
+fn coloring<const D: usize>(force: &dyn Force<D>, particles: usize) -> Vec<u32> {
+    let mut used: Vec<Vec<u32>> = vec![Vec::new(); particles];
+    (0..force.elements())
+        .map(|element| {
+            let nodes = force.element_nodes(element);
+            let mut color = 0;
+            while nodes.iter().any(|&node| used[node as usize].contains(&color)) {
+                color += 1;
+            }
+            for &node in nodes {
+                used[node as usize].push(color);
+            }
+            color
+        })
+        .collect()
+}

@@ -1,0 +1,147 @@
+//! Forces on the fluid: gravity, buoyancy of smoke, vorticity confinement (spec/fluid-base.md 3.6).
+
+use splashdown_geometry::grid::{FaceFields, Field, Index, Location};
+use splashdown_math::{Coordinates, Dim, Matrix, Space, Vector};
+
+/// Adds the same acceleration (m/s^2) to all faces for `dt` seconds.
+pub fn add_gravity<const D: usize>(velocity: &mut FaceFields<D>, gravity: &Vector<D>, dt: f64) {
+    for axis in 0..D {
+        let change = dt * gravity[axis];
+        if change != 0.0 {
+            velocity.component_mut(axis).update(|_, u| u + change);
+        }
+    }
+}
+
+/// Adds an acceleration (m/s^2) given at cells (one ghost layer filled), averaged to the faces.
+pub fn add_cell_acceleration<const D: usize>(
+    velocity: &mut FaceFields<D>,
+    acceleration: &Field<D>,
+    direction: &Vector<D>,
+    dt: f64,
+) {
+    for axis in 0..D {
+        let factor = 0.5 * dt * direction[axis];
+        if factor == 0.0 {
+            continue;
+        }
+        velocity.component_mut(axis).update(|face, u| {
+            let mut below = face;
+            below[axis] -= 1;
+            u + factor * (acceleration.at(below) + acceleration.at(face))
+        });
+    }
+}
+
+/// `d u_a / d x_b` (1/s) at a cell's centre, by central differences of the velocity averaged to centres; one ghost layer is read.
+#[inline]
+pub fn velocity_gradient<const D: usize>(velocity: &FaceFields<D>, cell: Index<D>) -> Matrix<D> {
+    let h = velocity.grid().spacing();
+    Matrix::from_fn(|a, b| {
+        let u = velocity.component(a);
+        if a == b {
+            let mut upper = cell;
+            upper[a] += 1;
+            return (u.at(upper) - u.at(cell)) / h[a];
+        }
+        let centre = |step: isize| {
+            let mut low = cell;
+            low[b] += step;
+            let mut high = low;
+            high[a] += 1;
+            0.5 * (u.at(low) + u.at(high))
+        };
+        (centre(1) - centre(-1)) / (2.0 * h[b])
+    })
+}
+
+/// Vorticity (1/s) at a cell's centre: one number in the plane, three in space.
+#[inline]
+pub fn vorticity<const D: usize>(velocity: &FaceFields<D>, cell: Index<D>) -> <Dim<D> as Space<D>>::Spin
+where
+    Dim<D>: Space<D>,
+{
+    Dim::<D>::skew_spin(&velocity_gradient(velocity, cell)) * 2.0
+}
+
+/// Vorticity confinement (R. Fedkiw, J. Stam, H. W. Jensen, "Visual simulation of smoke", 2001): `strength h (N x w)` with `N` towards more vorticity.
+/// Ghosts of `velocity` must have been filled. `magnitude` is working memory at cells.
+pub fn add_vorticity_confinement<const D: usize>(
+    velocity: &mut FaceFields<D>,
+    strength: f64,
+    dt: f64,
+    magnitude: &mut Field<D>,
+) where
+    Dim<D>: Space<D>,
+{
+    let (grid, h) = (*velocity.grid(), velocity.grid().spacing());
+    let step = grid.min_spacing();
+    magnitude.update(|cell, _| vorticity(velocity, cell).norm());
+    magnitude.extrapolate_ghosts();
+    let mut force: Field<D, Vector<D>> = Field::with_ghost(&grid, Location::Cell, 0, Vector::zeros());
+    force.update(|cell, _| {
+        let slope: Vector<D> = Vector::from_fn(|a, _| {
+            let (mut low, mut high) = (cell, cell);
+            low[a] -= 1;
+            high[a] += 1;
+            (magnitude.at(high) - magnitude.at(low)) / (2.0 * h[a])
+        });
+        // Where the vorticity is uniform up to rounding there is no direction to confine to.
+        let scale = slope.norm();
+        if scale <= 1e-10 * (magnitude.at(cell) / step) {
+            return Vector::zeros();
+        }
+        Dim::<D>::spin_cross(&vorticity(velocity, cell), &(slope / scale)) * (-strength * step)
+    });
+    for axis in 0..D {
+        let last = grid.cells()[axis] as isize - 1;
+        velocity.component_mut(axis).update(|face, u| {
+            // The sides have the force of the cells next to them.
+            let (mut below, mut above) = (face, face);
+            below[axis] = (face[axis] - 1).max(0);
+            above[axis] = face[axis].min(last);
+            u + 0.5 * dt * (force.at(below)[axis] + force.at(above)[axis])
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use splashdown_geometry::grid::Grid;
+
+    fn turning<const D: usize>() -> FaceFields<D> {
+        let grid = Grid::<D>::new(Vector::repeat(-1.0), Vector::repeat(0.2), [10; D]).unwrap();
+        let mut velocity = FaceFields::new(&grid, 0.0);
+        for (axis, sign) in [(0, -1.0), (1, 1.0)] {
+            let lattice = *velocity.component(axis).lattice();
+            let values: Vec<f64> =
+                lattice.stored_indices().map(|i| sign * 3.0 * lattice.position(i)[1 - axis]).collect();
+            velocity.component_mut(axis).values_mut().copy_from_slice(&values);
+        }
+        velocity
+    }
+
+    fn rotation_has_no_confinement<const D: usize>()
+    where
+        Dim<D>: Space<D>,
+    {
+        let mut velocity = turning::<D>();
+        let last = <Dim<D> as Space<D>>::SPIN - 1;
+        assert!((vorticity(&velocity, [3; D]).as_slice()[last] - 6.0).abs() < 1e-12);
+        let before = velocity.clone();
+        let mut magnitude = Field::new(velocity.grid(), Location::Cell, 0.0);
+        add_vorticity_confinement(&mut velocity, 0.5, 0.1, &mut magnitude);
+        for axis in 0..D {
+            for (a, b) in velocity.component(axis).values().iter().zip(before.component(axis).values()) {
+                assert!((a - b).abs() < 1e-12);
+            }
+        }
+    }
+
+    #[test]
+    fn solid_body_rotation_feels_no_confinement() {
+        rotation_has_no_confinement::<2>();
+        rotation_has_no_confinement::<3>();
+    }
+}

@@ -1,0 +1,36 @@
+//! Incompressible fluids on uniform staggered (MAC) grids in the plane and in space: smoke and water, one liquid or many, around obstacles and thin shells.
+//!
+//! The method is that of spec/fluid-base.md: operator splitting into transport, forces, viscosity and pressure, with pressure and viscosity also given
+//! as blocks of rows so that solids can join the same solve. What does not live here: solids that the fluid pushes (`couple` joins them), grids and level sets
+//! themselves (`geometry`), and linear solvers (`solve`).
+
+pub mod advect;
+mod cells;
+mod compiled;
+mod diagnostics;
+mod domain;
+mod error;
+mod extend;
+pub mod forces;
+mod model;
+mod obstacle;
+pub mod pressure;
+pub mod shell;
+mod state;
+mod step;
+pub mod surface;
+pub mod viscosity;
+mod walls;
+
+pub use cells::{CellKind, Cells, classify};
+pub use diagnostics::FluidDiagnostics;
+pub use domain::{Domain, DomainError, Patch, Side};
+pub use error::FluidError;
+pub use model::{
+    FluidModel, FluidOptions, LevelSetTransport, Liquid, ParticleOptions, SmokeModel, Source, SourceKind,
+    SurfaceOptions, TimeScheme,
+};
+pub use obstacle::{Motion, Obstacle, Placement};
+pub use state::{FluidState, LiquidState, SmokeState};
+pub use step::{FluidReport, FluidStepper};
+pub use walls::{SolidBoundary, Walls};

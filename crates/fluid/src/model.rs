@@ -1,0 +1,376 @@
+//! What a fluid is: constant during a simulation.
+
+use crate::advect::{Advection, Limiter, PathOrder, UpwindScheme};
+use crate::domain::Domain;
+use crate::error::FluidError;
+use crate::obstacle::Obstacle;
+use crate::pressure::PressureTolerance;
+use crate::shell::Shell;
+use crate::viscosity::{ViscosityForm, ViscousStep};
+use crate::walls::SolidBoundary;
+use serde::{Deserialize, Serialize};
+use splashdown_geometry::shapes::Shape;
+use splashdown_math::{Dim, Space, Vector};
+
+/// One fluid of uniform properties.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Liquid {
+    /// For messages and output.
+    pub name: String,
+    /// Mass per volume (kg/m^3; kg/m^2 in 2D).
+    pub density: f64,
+    /// Dynamic viscosity (Pa s); 0 for none.
+    pub viscosity: f64,
+}
+
+impl Liquid {
+    /// A fluid without viscosity.
+    pub fn new(name: impl Into<String>, density: f64) -> Self {
+        Self { name: name.into(), density, viscosity: 0.0 }
+    }
+}
+
+/// Smoke carried by a gas: how much of it there is and how hot the gas is.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SmokeModel {
+    /// Downward acceleration (m/s^2) for one unit of smoke.
+    pub weight: f64,
+    /// Upward acceleration (m/s^2) for one kelvin above the surroundings.
+    pub lift: f64,
+    /// Temperature of the surroundings (K).
+    pub ambient_temperature: f64,
+    /// Temperature (K) that cooling is measured at.
+    pub hottest: f64,
+    /// Cooling (K/s) at [`Self::hottest`], falling with the fourth power; 0 for none.
+    pub cooling: f64,
+    /// Share of the smoke that vanishes in a second (1/s).
+    pub decay: f64,
+    /// Strength of vorticity confinement; 0 for none.
+    pub confinement: f64,
+}
+
+impl Default for SmokeModel {
+    fn default() -> Self {
+        Self {
+            weight: 0.001,
+            lift: 0.001,
+            ambient_temperature: 298.0,
+            hottest: 3000.0,
+            cooling: 0.0,
+            decay: 0.0,
+            confinement: 0.0,
+        }
+    }
+}
+
+/// What a source does.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SourceKind {
+    /// Sets smoke and temperature (K) in its region.
+    Smoke {
+        /// Amount of smoke.
+        density: f64,
+        /// Temperature (K).
+        temperature: f64,
+    },
+    /// Fills its region with this liquid.
+    Liquid {
+        /// Number of the liquid.
+        liquid: usize,
+    },
+    /// Removes liquid from its region.
+    Sink,
+    /// Only sets the velocity.
+    Stir,
+}
+
+/// A region where fluid is made, removed or moved.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Source<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// Where, in world coordinates.
+    pub region: Shape<D>,
+    /// What.
+    pub kind: SourceKind,
+    /// Velocity (m/s) prescribed in the region, if any.
+    pub velocity: Option<Vector<D>>,
+    /// Active from this time on (s).
+    pub start: f64,
+    /// Active until this time (s).
+    pub end: f64,
+}
+
+impl<const D: usize> Source<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// A source that is always active and leaves the velocity alone.
+    pub fn new(region: Shape<D>, kind: SourceKind) -> Self {
+        Self { region, kind, velocity: None, start: 0.0, end: f64::INFINITY }
+    }
+
+    /// The same source with a prescribed velocity (m/s).
+    pub fn with_velocity(self, velocity: Vector<D>) -> Self {
+        Self { velocity: Some(velocity), ..self }
+    }
+
+    /// Is it active at `time` (s)?
+    pub fn is_active(&self, time: f64) -> bool {
+        self.start <= time && time < self.end
+    }
+}
+
+/// How the parts of a step are put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TimeScheme {
+    /// Transport, forces, viscosity, pressure: first order in time.
+    #[default]
+    Splitting,
+    /// Half of it, the pressure's push repeated, and the other half (J. Zehnder, R. Narain, B. Thomaszewski, "An advection-reflection solver for
+    /// detail-preserving fluid simulation", 2018): second order in time, two projections. Without free surfaces.
+    Reflection,
+}
+
+/// How the liquid's surface is carried.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct SurfaceOptions {
+    /// Transport of the level set.
+    pub level_set: LevelSetTransport,
+    /// Marker particles on both sides of the surface; `None` for the level set alone.
+    pub particles: Option<ParticleOptions>,
+    /// Pressure of air at the centre of the next air cell rather than at the surface: first order.
+    pub stair_steps: bool,
+    /// Surface tension (N/m; N in 2D) between liquid and air, or between any two liquids.
+    pub tension: f64,
+    /// Keep each liquid's volume by moving its surface along its normal.
+    pub volume_correction: bool,
+}
+
+impl Default for SurfaceOptions {
+    fn default() -> Self {
+        Self {
+            level_set: LevelSetTransport::default(),
+            particles: Some(ParticleOptions::default()),
+            stair_steps: false,
+            tension: 0.0,
+            volume_correction: false,
+        }
+    }
+}
+
+/// Transport of a level set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LevelSetTransport {
+    /// Along paths: any step.
+    Paths(Advection),
+    /// High-order upwind differences; long steps are divided.
+    Upwind(UpwindScheme),
+}
+
+impl Default for LevelSetTransport {
+    fn default() -> Self {
+        Self::Upwind(UpwindScheme::Weno5)
+    }
+}
+
+/// The particle level set (D. Enright, R. Fedkiw, J. Ferziger, I. Mitchell, "A hybrid particle level set method", 2002).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ParticleOptions {
+    /// Particles a cell near the surface; 0 for 16 in the plane and 64 in space.
+    pub per_cell: usize,
+    /// Half width of the band of particles, in cells.
+    pub band: f64,
+    /// Steps between reseedings.
+    pub reseed_every: u64,
+    /// A particle has escaped when it is further on the wrong side than this many of its radii.
+    pub escape: f64,
+    /// Escaped particles of the liquid that have left it fly on as drops, those of the air rise as bubbles.
+    pub removed: bool,
+}
+
+impl Default for ParticleOptions {
+    fn default() -> Self {
+        Self { per_cell: 0, band: 3.0, reseed_every: 20, escape: 1.0, removed: true }
+    }
+}
+
+impl ParticleOptions {
+    /// Particles wanted in a cell near the surface.
+    pub fn wanted<const D: usize>(&self) -> usize {
+        match self.per_cell {
+            0 if D == 2 => 16,
+            0 => 64,
+            other => other,
+        }
+    }
+}
+
+/// Numerical choices.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct FluidOptions {
+    /// Transport of velocity and scalars; `None` leaves it out (Stokes flow).
+    pub advection: Option<Advection>,
+    /// Composition of the step.
+    pub scheme: TimeScheme,
+    /// Which viscous stress.
+    pub viscosity_form: ViscosityForm,
+    /// Viscosity in time.
+    pub viscous_step: ViscousStep,
+    /// Relative residual of the viscous solve.
+    pub viscosity_tolerance: f64,
+    /// How solids meet the grid.
+    pub solid_boundary: SolidBoundary,
+    /// Accuracy of the pressure.
+    pub pressure: PressureTolerance,
+    /// Part of the largest stable step that is taken.
+    pub cfl: f64,
+    /// The surface of liquids.
+    pub surface: SurfaceOptions,
+}
+
+impl Default for FluidOptions {
+    fn default() -> Self {
+        Self {
+            advection: Some(Advection {
+                path: PathOrder::Second,
+                limiter: Limiter::Revert,
+                ..Default::default()
+            }),
+            scheme: TimeScheme::default(),
+            viscosity_form: ViscosityForm::default(),
+            viscous_step: ViscousStep::default(),
+            viscosity_tolerance: 1e-10,
+            solid_boundary: SolidBoundary::default(),
+            pressure: PressureTolerance::default(),
+            cfl: 0.9,
+            surface: SurfaceOptions::default(),
+        }
+    }
+}
+
+/// A fluid in its box.
+#[derive(Debug, Clone)]
+pub struct FluidModel<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// Grid and sides.
+    pub domain: Domain<D>,
+    /// Acceleration of gravity (m/s^2).
+    pub gravity: Vector<D>,
+    /// What the box holds: one gas or liquid, or several that do not mix.
+    pub liquids: Vec<Liquid>,
+    /// Is what the liquids do not fill empty (air at zero pressure)? Else they fill everything.
+    pub free_surface: bool,
+    /// Smoke in the gas.
+    pub smoke: Option<SmokeModel>,
+    /// Solids.
+    pub obstacles: Vec<Obstacle<D>>,
+    /// Thin shells.
+    pub shells: Vec<Shell<D>>,
+    /// Sources and sinks.
+    pub sources: Vec<Source<D>>,
+    /// Numerical choices.
+    pub options: FluidOptions,
+}
+
+impl<const D: usize> FluidModel<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// A box full of one fluid.
+    pub fn new(domain: Domain<D>, fluid: Liquid) -> Self {
+        Self {
+            domain,
+            gravity: Vector::zeros(),
+            liquids: vec![fluid],
+            free_surface: false,
+            smoke: None,
+            obstacles: Vec::new(),
+            shells: Vec::new(),
+            sources: Vec::new(),
+            options: FluidOptions::default(),
+        }
+    }
+
+    /// Number of level sets: one a liquid, none for one fluid that fills the box.
+    pub fn level_sets(&self) -> usize {
+        if self.free_surface || self.liquids.len() > 1 { self.liquids.len() } else { 0 }
+    }
+
+    /// Refuses what cannot be simulated.
+    #[inline(never)]
+    pub fn check(&self) -> Result<(), FluidError> {
+        let value = |what: String, value: f64, good: bool, expected| {
+            if good { Ok(()) } else { Err(FluidError::Value { what, value, expected }) }
+        };
+        if self.liquids.is_empty() {
+            return Err(FluidError::Mismatch("a fluid needs at least one liquid".into()));
+        }
+        for liquid in &self.liquids {
+            let (rho, mu) = (liquid.density, liquid.viscosity);
+            value(
+                format!("density of `{}`", liquid.name),
+                rho,
+                rho.is_normal() && rho > 0.0,
+                "a positive, finite number",
+            )?;
+            value(
+                format!("viscosity of `{}`", liquid.name),
+                mu,
+                mu.is_finite() && mu >= 0.0,
+                "a finite number, not negative",
+            )?;
+        }
+        let cfl = self.options.cfl;
+        value("cfl".into(), cfl, cfl.is_finite() && cfl > 0.0, "a positive, finite number")?;
+        let tension = self.options.surface.tension;
+        value(
+            "surface tension".into(),
+            tension,
+            tension.is_finite() && tension >= 0.0,
+            "a finite number, not negative",
+        )?;
+        if !self.gravity.iter().all(|g| g.is_finite()) {
+            return Err(FluidError::Mismatch("gravity is not finite".into()));
+        }
+        if self.options.scheme == TimeScheme::Reflection && self.level_sets() > 0 {
+            return Err(FluidError::Mismatch(
+                "the reflection scheme does not go with surfaces of liquids".into(),
+            ));
+        }
+        if self.smoke.is_some() && self.level_sets() > 0 {
+            return Err(FluidError::Mismatch("smoke does not go with surfaces of liquids".into()));
+        }
+        for source in &self.sources {
+            match source.kind {
+                SourceKind::Smoke { .. } if self.smoke.is_none() => {
+                    return Err(FluidError::Mismatch("a source of smoke in a fluid without smoke".into()));
+                }
+                SourceKind::Liquid { liquid } if liquid >= self.level_sets() => {
+                    return Err(FluidError::Mismatch(format!(
+                        "a source of liquid {liquid}; there is no such surface"
+                    )));
+                }
+                SourceKind::Sink if !self.free_surface => {
+                    return Err(FluidError::Mismatch("a sink in a fluid without free surface".into()));
+                }
+                _ => {}
+            }
+            if source.velocity.is_some_and(|v| v.iter().any(|x| !x.is_finite())) {
+                return Err(FluidError::Mismatch("the velocity of a source is not finite".into()));
+            }
+        }
+        Ok(())
+    }
+}

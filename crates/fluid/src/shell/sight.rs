@@ -1,0 +1,301 @@
+//! What can be seen from where, with the shells as they are at one instant.
+
+use super::{ShellStep, THICKNESS};
+use crate::domain::Domain;
+use crate::error::FluidError;
+use crate::walls::{Walls, indices};
+use rayon::prelude::*;
+use splashdown_geometry::Aabb;
+use splashdown_geometry::ccd::{CcdOptions, Motion, first_contact};
+use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Location};
+use splashdown_geometry::mesh::SurfaceMesh;
+use splashdown_geometry::query::{MeshTree, Ray};
+use splashdown_math::{Dim, Space, Vector};
+
+/// `phi` (m) where no sample of it can be seen: air.
+const UNSEEN_PHI: f64 = 1e-5;
+
+/// Casts segments against the shells; knows which cells are near enough to have to ask.
+pub struct Sight<'m, const D: usize> {
+    tree: MeshTree<'m, D, D>,
+    velocity: &'m [Vector<D>],
+    thickness: f64,
+    near: Field<D, bool>,
+    grid: Grid<D>,
+}
+
+impl<'m, const D: usize> Sight<'m, D>
+where
+    Dim<D>: Space<D>,
+{
+    /// With `mesh` as the shells and the velocities (m/s) of its points. Cells within `reach` cells of a shell count as near.
+    pub fn new(
+        domain: &Domain<D>,
+        mesh: &'m SurfaceMesh<D>,
+        velocity: &'m [Vector<D>],
+        reach: usize,
+    ) -> Result<Self, FluidError> {
+        let grid = *domain.grid();
+        let tree = MeshTree::new(mesh).map_err(|error| FluidError::Mismatch(format!("a shell: {error}")))?;
+        let mut near = Field::with_ghost(&grid, Location::Cell, 0, false);
+        let counts = grid.cells().map(|n| n as isize);
+        for element in 0..mesh.elements.len() {
+            let bounds = mesh.element_bounds(element);
+            let (low, high) = (grid.cell_of(&bounds.min), grid.cell_of(&bounds.max));
+            let reach = reach as isize;
+            let first = std::array::from_fn(|a| (low[a].saturating_sub(reach)).clamp(0, counts[a]));
+            let last = std::array::from_fn(|a| (high[a].saturating_add(reach + 1)).clamp(0, counts[a]));
+            for cell in indices(first, last) {
+                near.set(cell, true);
+            }
+        }
+        Ok(Self { tree, velocity, thickness: THICKNESS * grid.min_spacing(), near, grid })
+    }
+
+    /// Thickness of the shells (m).
+    pub fn thickness(&self) -> f64 {
+        self.thickness
+    }
+
+    /// Might a shell matter to what happens at this point?
+    #[inline]
+    pub fn is_near(&self, x: &Vector<D>) -> bool {
+        let cell = self.grid.cell_of(x);
+        let inside: Index<D> = std::array::from_fn(|a| cell[a].clamp(0, self.grid.cells()[a] as isize - 1));
+        self.near.at(inside)
+    }
+
+    /// Samples of a field that are near a shell.
+    pub fn near_samples(&self, field: &Field<D>) -> Vec<Index<D>> {
+        let lattice = *field.lattice();
+        lattice.indices().filter(|&index| self.is_near(&lattice.position(index))).collect()
+    }
+
+    fn ray(&self, from: &Vector<D>, to: &Vector<D>) -> Ray<D> {
+        Ray::segment(*from, *to).with_thickness(self.thickness)
+    }
+
+    /// Is nothing between the two points?
+    #[inline]
+    pub fn sees(&self, from: &Vector<D>, to: &Vector<D>) -> bool {
+        !self.tree.is_hit(&self.ray(from, to))
+    }
+
+    /// Velocity (m/s) of the shell where it is first met on the way.
+    pub fn met_velocity(&self, from: &Vector<D>, to: &Vector<D>) -> Option<Vector<D>> {
+        self.tree.first_hit(&self.ray(from, to)).map(|hit| {
+            let corners = self.tree.mesh().elements[hit.element];
+            corners
+                .iter()
+                .zip(&hit.weights)
+                .map(|(&corner, weight)| self.velocity[corner as usize] * *weight)
+                .sum()
+        })
+    }
+
+    /// The way from `from` to `to` up to the shell: the point on the near side, and whether the way was cut.
+    pub fn clip(&self, from: &Vector<D>, to: &Vector<D>) -> (Vector<D>, bool) {
+        match self.tree.first_hit(&self.ray(from, to)) {
+            None => (*to, false),
+            Some(hit) => {
+                let way = to - from;
+                let length = way.norm();
+                let stop = hit.t - self.thickness / length.max(f64::MIN_POSITIVE);
+                // Too close to the shell to go anywhere.
+                if !(stop > 0.0) {
+                    return (*from, true);
+                }
+                let at = from + way * stop;
+                // A grazing way may still be within the thickness there.
+                if self.sees(from, &at) { (at, true) } else { (*from, true) }
+            }
+        }
+    }
+
+    /// Calls `visit(position, value, weight)` for the corners of the linear interpolation at `y`, ghosts included.
+    fn corners(field: &Field<D>, y: &Vector<D>, mut visit: impl FnMut(Vector<D>, f64, f64)) {
+        let lattice = field.lattice();
+        let (local, ghost) = (lattice.local(y), lattice.ghost() as isize);
+        let mut low = [0isize; D];
+        let mut fraction = [0.0; D];
+        for a in 0..D {
+            let last = lattice.counts()[a] as isize - 1 + ghost;
+            let s = local[a].clamp(-ghost as f64, last as f64);
+            low[a] = (s.floor() as isize).clamp(-ghost, last - 1);
+            fraction[a] = s - low[a] as f64;
+        }
+        for corner in 0..1usize << D {
+            let mut weight = 1.0;
+            let index: Index<D> = std::array::from_fn(|a| low[a] + (corner >> a & 1) as isize);
+            for a in 0..D {
+                weight *= if corner >> a & 1 == 1 { fraction[a] } else { 1.0 - fraction[a] };
+            }
+            if weight > 0.0 {
+                visit(lattice.position(index), field.at(index), weight);
+            }
+        }
+    }
+
+    /// Linear interpolation from the samples that `y` sees, weights renormalised; `None` if it sees none.
+    pub fn sample(&self, field: &Field<D>, y: &Vector<D>) -> Option<f64> {
+        let (mut sum, mut weights) = (0.0, 0.0);
+        let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        Self::corners(field, y, |at, value, weight| {
+            if self.sees(y, &at) {
+                sum += weight * value;
+                weights += weight;
+                (low, high) = (low.min(value), high.max(value));
+            }
+        });
+        // Renormalising rounds; what is constant stays exactly so.
+        (weights > 0.0).then(|| (sum / weights).max(low).min(high))
+    }
+
+    /// One component of a velocity (m/s): samples behind a shell count as the shell's velocity where the way to them meets it.
+    pub fn sample_component(&self, component: &Field<D>, axis: usize, y: &Vector<D>) -> f64 {
+        let mut sum = 0.0;
+        Self::corners(component, y, |at, value, weight| {
+            sum += weight * self.met_velocity(y, &at).map_or(value, |shell| shell[axis]);
+        });
+        sum
+    }
+
+    /// The velocity (m/s) that `y` sees.
+    pub fn sample_velocity(&self, velocity: &FaceFields<D>, y: &Vector<D>) -> Vector<D> {
+        Vector::from_fn(|axis, _| self.sample_component(velocity.component(axis), axis, y))
+    }
+
+    /// Goes back from `x` for `dt` seconds by the midpoint rule, stopped at shells and at the domain's box.
+    pub fn trace_back(&self, bounds: &Aabb<D>, flow: &FaceFields<D>, x: &Vector<D>, dt: f64) -> Vector<D> {
+        let inside = |y: Vector<D>| Vector::from_fn(|a, _| y[a].clamp(bounds.min[a], bounds.max[a]));
+        let first = self.sample_velocity(flow, x);
+        let (middle, _) = self.clip(x, &inside(x - first * (0.5 * dt)));
+        let second = self.sample_velocity(flow, &middle);
+        self.clip(x, &inside(x - second * dt)).0
+    }
+
+    /// Values that near samples of a scalar have after `dt` seconds; a sample that sees nothing keeps its own.
+    pub fn carried_scalar(
+        &self,
+        flow: &FaceFields<D>,
+        field: &Field<D>,
+        samples: &[Index<D>],
+        dt: f64,
+    ) -> Vec<f64> {
+        let (lattice, bounds) = (*field.lattice(), self.grid.bounds());
+        self.carried(samples, |index| {
+            let y = self.trace_back(&bounds, flow, &lattice.position(index), dt);
+            self.sample(field, &y).unwrap_or_else(|| field.at(index))
+        })
+    }
+
+    /// As [`Self::carried_scalar`] for a level set: what sees nothing is air.
+    pub fn carried_phi(
+        &self,
+        flow: &FaceFields<D>,
+        phi: &Field<D>,
+        samples: &[Index<D>],
+        dt: f64,
+    ) -> Vec<f64> {
+        let (lattice, bounds) = (*phi.lattice(), self.grid.bounds());
+        self.carried(samples, |index| {
+            let y = self.trace_back(&bounds, flow, &lattice.position(index), dt);
+            self.sample(phi, &y).unwrap_or(UNSEEN_PHI)
+        })
+    }
+
+    /// As [`Self::carried_scalar`] for one component of the velocity.
+    pub fn carried_component(
+        &self,
+        flow: &FaceFields<D>,
+        component: &Field<D>,
+        axis: usize,
+        samples: &[Index<D>],
+        dt: f64,
+    ) -> Vec<f64> {
+        let (lattice, bounds) = (*component.lattice(), self.grid.bounds());
+        self.carried(samples, |index| {
+            let y = self.trace_back(&bounds, flow, &lattice.position(index), dt);
+            self.sample_component(component, axis, &y)
+        })
+    }
+
+    fn carried(&self, samples: &[Index<D>], value: impl Fn(Index<D>) -> f64 + Sync + Send) -> Vec<f64> {
+        samples.par_iter().with_min_len(16).map(|&index| value(index)).collect()
+    }
+
+    /// Closes the faces between cell centres that do not see each other (spec 3.2).
+    pub fn close_faces(&self, walls: &mut Walls<D>) {
+        for axis in 0..D {
+            let lattice = *walls.velocity().component(axis).lattice();
+            let closed: Vec<(Index<D>, f64)> = lattice
+                .indices()
+                .collect::<Vec<_>>()
+                .par_iter()
+                .with_min_len(1024)
+                .filter_map(|&face| {
+                    let x = lattice.position(face);
+                    if !self.is_near(&x) {
+                        return None;
+                    }
+                    let (mut low, mut high) = (x, x);
+                    low[axis] -= 0.5 * lattice.spacing()[axis];
+                    high[axis] += 0.5 * lattice.spacing()[axis];
+                    self.met_velocity(&low, &high).map(|velocity| (face, velocity[axis]))
+                })
+                .collect();
+            for (face, velocity) in closed {
+                if !walls.is_closed(axis, face) {
+                    walls.close_by_shell(axis, face, velocity);
+                }
+            }
+        }
+    }
+}
+
+impl<const D: usize> ShellStep<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Of the given samples, those that a shell passes (or touches) during the step: what they held belongs to the other side (spec 3.12).
+    pub fn swept(
+        &self,
+        sight: &Sight<D>,
+        samples: &[Index<D>],
+        position: impl Fn(Index<D>) -> Vector<D> + Sync,
+    ) -> Vec<Index<D>> {
+        samples
+            .par_iter()
+            .with_min_len(16)
+            .filter(|&&index| {
+                let x = position(index);
+                self.touches(sight, &x, &x)
+            })
+            .copied()
+            .collect()
+    }
+
+    /// Does a point that goes straight from `from` to `to` during the step meet a shell?
+    pub fn touches(&self, sight: &Sight<D>, from: &Vector<D>, to: &Vector<D>) -> bool {
+        let point = Motion { start: [*from], end: [*to] };
+        let options = CcdOptions { separation: 0.5 * sight.thickness, ..CcdOptions::default() };
+        // Shells move less than a cell in a step, so what comes near at any time is near at its end.
+        let way = Aabb::of_points([from, to]).grown(self.largest_motion() + sight.thickness);
+        let mut met = false;
+        sight.tree.bvh().any_overlapping(&way, |element| {
+            let corners = self.before.elements[element as usize];
+            let moving = Motion {
+                start: corners.map(|corner| self.before.points[corner as usize]),
+                end: corners.map(|corner| self.after.points[corner as usize]),
+            };
+            met = first_contact(&point, &moving, &options).is_some();
+            met
+        });
+        met
+    }
+
+    /// Longest way of any point of a shell in the step (m).
+    pub fn largest_motion(&self) -> f64 {
+        self.before.points.iter().zip(&self.after.points).map(|(a, b)| (b - a).norm()).fold(0.0, f64::max)
+    }
+}

@@ -1,0 +1,614 @@
+//! The stages of a step.
+
+use super::{FluidStepper, Sights};
+use crate::error::FluidError;
+use crate::extend::extend_layers;
+use crate::forces::{add_cell_acceleration, add_gravity, add_vorticity_confinement};
+use crate::model::{FluidModel, SourceKind};
+use crate::obstacle::Placement;
+use crate::pressure::{PressureProblem, PressureReport, Projection};
+use crate::state::FluidState;
+use crate::surface;
+use crate::viscosity::{ViscosityField, ViscosityForm, ViscosityReport, ViscosityRows, ViscousStep};
+use crate::walls::Walls;
+use splashdown_geometry::grid::{Field, Index};
+use splashdown_math::{Dim, Space, Vector};
+
+/// Layers of cells inside solids that carry values of the fluid around.
+const SOLID_LAYERS: usize = 4;
+/// Layers in which samples that a shell passed are refilled.
+const REFILL_LAYERS: usize = 10;
+/// `phi` (m) of a sample that a shell passed and that sees no other: air.
+const AIR: f64 = 1e-5;
+
+impl<const D: usize> FluidStepper<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Rasterises the obstacles where they are at `time` (s), and closes the faces whose velocity a source prescribes. Does nothing while all stay the same.
+    pub(super) fn place_solids(
+        &mut self,
+        model: &FluidModel<D>,
+        time: f64,
+        placements: Option<&[Placement<D>]>,
+        sights: Option<&Sights<D>>,
+    ) {
+        let own: Vec<Placement<D>>;
+        let placements = match placements {
+            Some(given) if given.len() == model.obstacles.len() => given,
+            _ => {
+                own = model.obstacles.iter().map(|obstacle| obstacle.placement(time)).collect();
+                &own
+            }
+        };
+        let active: Vec<bool> =
+            model.sources.iter().map(|source| source.velocity.is_some() && source.is_active(time)).collect();
+        let shells = sights.map(|sights| sights.step);
+        let same =
+            self.placed == placements && self.active_sources == active && self.shells.as_ref() == shells;
+        if self.walls.is_some() && same {
+            return;
+        }
+        let mut walls = Walls::new(&model.domain, &model.obstacles, placements, model.options.solid_boundary);
+        for (source, _) in model.sources.iter().zip(&active).filter(|(_, active)| **active) {
+            let Some(velocity) = source.velocity else { continue };
+            walls.close_region(&model.domain, &source.region, &velocity);
+        }
+        if let Some(sights) = sights {
+            sights.after.close_faces(&mut walls);
+        }
+        self.walls = Some(walls);
+        self.shells = shells.cloned();
+        self.placed = placements.to_vec();
+        self.active_sources = active;
+    }
+
+    /// Distances and particles for surfaces that were just set.
+    pub(super) fn initialise_surfaces(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        sights: Option<&Sights<D>>,
+    ) -> Result<(), FluidError> {
+        let sight = sights.map(|sights| &sights.after);
+        let options = model.options.surface;
+        self.separate_liquids(model, state);
+        let Some(walls) = &self.walls else { return Ok(()) };
+        for (number, liquid) in state.liquids.iter_mut().enumerate() {
+            surface::extend_into_solids(&model.domain, walls, &mut liquid.phi);
+            reinitialise(model, &mut liquid.phi, sights)?;
+            liquid.volume = surface::volume_of(&liquid.phi, walls, 0.0);
+            if let Some(particles) = &options.particles
+                && liquid.markers.inside.is_empty()
+            {
+                liquid.markers.reseed(&model.domain, walls, &liquid.phi, particles, seed(number, 0), sight);
+            }
+        }
+        Ok(())
+    }
+
+    /// Where shells move, the velocity that carries is projected once more with their effective velocity over the step, `(x^{n+1} - x^n) / dt`, at the faces that
+    /// they close at its start (spec 3.14), so that nothing is carried against them.
+    pub(super) fn make_flow_leak_proof(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &FluidState<D>,
+        sights: Option<&Sights<D>>,
+    ) -> Result<(), FluidError> {
+        let Some(sights) = sights else { return Ok(()) };
+        let domain = &model.domain;
+        let placements: Vec<Placement<D>> =
+            model.obstacles.iter().map(|obstacle| obstacle.placement(state.time)).collect();
+        let mut walls = Walls::new(domain, &model.obstacles, &placements, model.options.solid_boundary);
+        sights.before.close_faces(&mut walls);
+        let phis: Vec<&Field<D>> = state.liquids.iter().map(|liquid| &liquid.phi).collect();
+        let surface = self.surface.as_ref().filter(|_| model.free_surface).map(|field| {
+            let mut surface = field.clone();
+            surface::surface_of(&phis, &mut surface);
+            surface
+        });
+        let cells = crate::cells::classify(domain, &walls, surface.as_ref());
+        let problem = PressureProblem {
+            walls: &walls,
+            cells: &cells,
+            phi: surface.as_ref(),
+            known: None,
+            ..self.problem(model)
+        };
+        let mut flow = self.flow.clone();
+        Projection::default().clean(&problem, &mut flow, &model.options.pressure)?;
+        match &surface {
+            Some(surface) => {
+                let band = 5.0 * domain.grid().spacing().max();
+                let known = |axis: usize, face: Index<D>| problem.is_unknown(axis, face);
+                surface::extrapolate_velocity(
+                    domain,
+                    &walls,
+                    surface,
+                    &mut flow,
+                    band,
+                    Some(&sights.before),
+                    known,
+                )?;
+            }
+            None => domain.fill_velocity_ghosts(&mut flow),
+        }
+        self.flow = flow;
+        Ok(())
+    }
+
+    /// Level sets and particles go with the flow (spec 3.10: advect, correct, distance, correct, radii, reseed).
+    pub(super) fn carry_surfaces(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+        sights: Option<&Sights<D>>,
+    ) -> Result<(), FluidError> {
+        let options = model.options.surface;
+        let sight = sights.map(|sights| &sights.after);
+        let moving = sights.map(|sights| (sights.step, &sights.before, &sights.after));
+        if state.liquids.is_empty() {
+            return Ok(());
+        }
+        {
+            let Some(walls) = &self.walls else { return Ok(()) };
+            for liquid in &mut state.liquids {
+                liquid.volume -= dt * surface::outflow(&model.domain, &self.flow, &liquid.phi);
+                let one_sided = sights.map(|sights| {
+                    let samples = sights.before.near_samples(&liquid.phi);
+                    let values = sights.before.carried_phi(&self.flow, &liquid.phi, &samples, dt);
+                    (samples, values)
+                });
+                surface::carry(
+                    &model.domain,
+                    &self.flow,
+                    &mut liquid.phi,
+                    &mut self.scalars,
+                    dt,
+                    options.level_set,
+                );
+                if let (Some(sights), Some((samples, values))) = (sights, one_sided) {
+                    replace(&mut liquid.phi, sights, &samples, &values, |_| AIR);
+                    model.domain.fill_level_set_ghosts(&mut liquid.phi);
+                }
+                if let Some(particles) = &options.particles {
+                    liquid.markers.advance(&model.domain, walls, &self.flow, dt, moving);
+                    liquid.markers.correct(&mut liquid.phi, particles.escape, sight);
+                    model.domain.fill_level_set_ghosts(&mut liquid.phi);
+                }
+            }
+        }
+        self.separate_liquids(model, state);
+        let Some(walls) = &self.walls else { return Ok(()) };
+        for (number, liquid) in state.liquids.iter_mut().enumerate() {
+            surface::extend_into_solids(&model.domain, walls, &mut liquid.phi);
+            reinitialise(model, &mut liquid.phi, sights)?;
+            if let Some(particles) = &options.particles {
+                liquid.markers.correct(&mut liquid.phi, particles.escape, sight);
+                model.domain.fill_level_set_ghosts(&mut liquid.phi);
+                // Drops do not know of shells.
+                if particles.removed && model.free_surface && sights.is_none() {
+                    liquid.markers.exchange_removed(
+                        &model.domain,
+                        walls,
+                        &self.flow,
+                        &liquid.phi,
+                        particles,
+                        &model.gravity,
+                        dt,
+                    );
+                }
+                liquid.markers.measure_radii(&liquid.phi, sight);
+                liquid.markers.age += 1;
+                if liquid.markers.age >= particles.reseed_every {
+                    let seed = seed(number, state.step + 1);
+                    liquid.markers.reseed(&model.domain, walls, &liquid.phi, particles, seed, sight);
+                }
+            }
+            if options.volume_correction {
+                let target = liquid.volume - liquid.markers.removed.drop_volume();
+                let shift = surface::correct_volume(&model.domain, walls, &mut liquid.phi, target);
+                // Else those of the air would carve back what the liquid regained. Near shells nothing is moved across.
+                if shift != 0.0 && sights.is_none() {
+                    liquid.markers.shift(&liquid.phi, shift);
+                }
+            }
+        }
+        // Distances and corrections were each liquid's own.
+        self.separate_liquids(model, state);
+        Ok(())
+    }
+
+    /// No overlap of liquids, and no gaps if they fill everything (spec 3.15).
+    fn separate_liquids(&self, model: &FluidModel<D>, state: &mut FluidState<D>) {
+        if state.liquids.len() < 2 {
+            return;
+        }
+        let mut phis: Vec<&mut Field<D>> = state.liquids.iter_mut().map(|liquid| &mut liquid.phi).collect();
+        surface::separate(&mut phis, !model.free_surface);
+    }
+
+    /// Smoke and temperature go with the flow, cool and fade.
+    pub(super) fn carry_scalars(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+        sights: Option<&Sights<D>>,
+    ) {
+        let (Some(smoke), Some(carried), Some(walls)) = (&model.smoke, &mut state.smoke, &self.walls) else {
+            return;
+        };
+        let grid = *model.domain.grid();
+        if let Some(advection) = model.options.advection {
+            let rough = |x: &Vector<D>| is_in_solid(walls, &grid, x);
+            for (field, ambient) in
+                [(&mut carried.density, 0.0), (&mut carried.temperature, smoke.ambient_temperature)]
+            {
+                let one_sided = sights.map(|sights| {
+                    let samples = sights.before.near_samples(field);
+                    let values = sights.before.carried_scalar(&self.flow, field, &samples, dt);
+                    (samples, values)
+                });
+                advection.scalar(&model.domain, &self.flow, field, &mut self.scalars, ambient, dt, rough);
+                if let (Some(sights), Some((samples, values))) = (sights, one_sided) {
+                    replace(field, sights, &samples, &values, |_| ambient);
+                }
+            }
+        }
+        let fade = (-smoke.decay * dt).exp();
+        carried.density.update(|_, value| (fade * value).max(0.0));
+        if smoke.cooling > 0.0 {
+            let (ambient, range) = (smoke.ambient_temperature, smoke.hottest - smoke.ambient_temperature);
+            carried.temperature.update(|_, value| {
+                let excess = (value - ambient) / range;
+                let loss = dt * smoke.cooling * excess.powi(4);
+                // Cooling does not go past the surroundings.
+                if value > ambient { (value - loss).max(ambient) } else { value }
+            });
+        }
+        if walls.any_obstacle() {
+            let solid: Vec<Index<D>> =
+                carried.density.lattice().indices().filter(|&c| walls.is_solid(c)).collect();
+            extend_layers(&mut carried.density, &solid, SOLID_LAYERS, |_, _| true, |_| 0.0);
+            let ambient = smoke.ambient_temperature;
+            extend_layers(&mut carried.temperature, &solid, SOLID_LAYERS, |_, _| true, |_| ambient);
+        }
+        model.domain.fill_scalar_ghosts(&mut carried.density, 0.0);
+        model.domain.fill_scalar_ghosts(&mut carried.temperature, smoke.ambient_temperature);
+    }
+
+    /// The velocity goes with the flow.
+    pub(super) fn carry_velocity(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+        sights: Option<&Sights<D>>,
+    ) {
+        let (Some(advection), Some(walls)) = (model.options.advection, &self.walls) else { return };
+        let one_sided: Option<Vec<_>> = sights.map(|sights| {
+            let of_axis = |axis: usize| {
+                let component = state.velocity.component(axis);
+                let samples = sights.before.near_samples(component);
+                let values = sights.before.carried_component(&self.flow, component, axis, &samples, dt);
+                (samples, values)
+            };
+            (0..D).map(of_axis).collect()
+        });
+        let grid = *model.domain.grid();
+        let velocity = &mut state.velocity;
+        let solid = walls.any_obstacle();
+        match &self.surface {
+            // Within two cells of a free surface the extrapolated velocity beyond it must not be amplified.
+            Some(surface) if model.free_surface => {
+                let near = -2.0 * grid.spacing().max();
+                let sampler = crate::advect::Sampler::new(surface);
+                let rough = |x: &Vector<D>| sampler.value(x) > near || solid && is_in_solid(walls, &grid, x);
+                advection.velocity(&model.domain, &self.flow, velocity, &mut self.faces, dt, rough);
+            }
+            _ if solid => {
+                let rough = |x: &Vector<D>| is_in_solid(walls, &grid, x);
+                advection.velocity(&model.domain, &self.flow, velocity, &mut self.faces, dt, rough);
+            }
+            _ => advection.velocity(&model.domain, &self.flow, velocity, &mut self.faces, dt, |_| false),
+        }
+        if let (Some(sights), Some(one_sided)) = (sights, one_sided) {
+            for (axis, (samples, values)) in one_sided.iter().enumerate() {
+                let wall = walls.velocity().component(axis);
+                replace(velocity.component_mut(axis), sights, samples, values, |face| wall.at(face));
+            }
+            model.domain.fill_velocity_ghosts(velocity);
+        }
+    }
+
+    /// Sources set what they make, sinks remove liquid.
+    pub(super) fn apply_sources(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+    ) -> Result<(), FluidError> {
+        let Some(walls) = &self.walls else { return Ok(()) };
+        let time = state.time + dt;
+        for source in model.sources.iter().filter(|source| source.is_active(time)) {
+            match source.kind {
+                SourceKind::Stir => {}
+                SourceKind::Smoke { density, temperature } => {
+                    let Some(smoke) = &mut state.smoke else { continue };
+                    let lattice = *smoke.density.lattice();
+                    for (field, value) in
+                        [(&mut smoke.density, density), (&mut smoke.temperature, temperature)]
+                    {
+                        field.update(|cell, old| {
+                            if source.region.contains(&lattice.position(cell)) { value } else { old }
+                        });
+                    }
+                }
+                SourceKind::Liquid { liquid } => {
+                    let phi = &mut state.liquids[liquid].phi;
+                    let lattice = *phi.lattice();
+                    let before = surface::volume_of(phi, walls, 0.0);
+                    phi.update(|cell, old| old.min(source.region.signed_distance(&lattice.position(cell))));
+                    model.domain.fill_level_set_ghosts(phi);
+                    let after = surface::volume_of(phi, walls, 0.0);
+                    state.liquids[liquid].volume += after - before;
+                    state.liquids[liquid].markers.clear(false, |x| source.region.contains(x));
+                    for (number, other) in state.liquids.iter_mut().enumerate() {
+                        if number != liquid {
+                            displace(model, walls, other, source);
+                        }
+                    }
+                }
+                SourceKind::Sink => {
+                    for liquid in &mut state.liquids {
+                        displace(model, walls, liquid, source);
+                    }
+                }
+            }
+        }
+        if let (Some(smoke), Some(carried)) = (&model.smoke, &mut state.smoke) {
+            model.domain.fill_scalar_ghosts(&mut carried.density, 0.0);
+            model.domain.fill_scalar_ghosts(&mut carried.temperature, smoke.ambient_temperature);
+        }
+        Ok(())
+    }
+
+    /// Gravity, buoyancy and confinement.
+    pub(super) fn add_forces(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>, dt: f64) {
+        let (Some(smoke), Some(carried)) = (&model.smoke, &state.smoke) else {
+            add_gravity(&mut state.velocity, &model.gravity, dt);
+            return;
+        };
+        // The gas at rest is in balance with gravity; only what differs from the surroundings moves it.
+        let strength = model.gravity.norm();
+        if strength > 0.0 && (smoke.weight != 0.0 || smoke.lift != 0.0) {
+            let up = model.gravity * (-1.0 / strength);
+            let (density, temperature) = (&carried.density, &carried.temperature);
+            let acceleration = &mut self.scalars[0];
+            for (place, value) in acceleration.values_mut().iter_mut().enumerate() {
+                let warm = temperature.values()[place] - smoke.ambient_temperature;
+                *value = smoke.lift * warm - smoke.weight * density.values()[place];
+            }
+            add_cell_acceleration(&mut state.velocity, acceleration, &up, dt);
+        }
+        if smoke.confinement > 0.0 {
+            model.domain.fill_velocity_ghosts(&mut state.velocity);
+            add_vorticity_confinement(&mut state.velocity, smoke.confinement, dt, &mut self.scalars[0]);
+        }
+    }
+
+    fn viscosity_rows(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &FluidState<D>,
+    ) -> Result<Option<ViscosityRows<D>>, FluidError> {
+        if model.liquids.iter().all(|liquid| liquid.viscosity == 0.0) {
+            return Ok(None);
+        }
+        let phis: Vec<&Field<D>> = state.liquids.iter().map(|liquid| &liquid.phi).collect();
+        let several = model.liquids.len() > 1;
+        if several {
+            surface::viscosity_at(&phis, &model.liquids, &mut self.scalars[0]);
+        }
+        let field = if several {
+            ViscosityField::Cells(&self.scalars[0])
+        } else {
+            ViscosityField::Uniform(model.liquids[0].viscosity)
+        };
+        // Liquids of different viscosity need the full stress.
+        let form = if several { ViscosityForm::Stress } else { model.options.viscosity_form };
+        let mut velocity = state.velocity.clone();
+        self.walls_ref().impose(&mut velocity);
+        ViscosityRows::new(&self.problem(model), &velocity, field, form).map(Some)
+    }
+
+    /// The explicit half of Crank-Nicolson, at the start of the step.
+    pub(super) fn start_viscosity(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+    ) -> Result<(), FluidError> {
+        if model.options.viscous_step != ViscousStep::CrankNicolson {
+            return Ok(());
+        }
+        self.classify(model, state);
+        if let Some(rows) = self.viscosity_rows(model, state)? {
+            let mut viscosity = std::mem::take(&mut self.viscosity);
+            viscosity.explicit(&self.problem(model), &rows, &mut state.velocity, 0.5 * dt);
+            self.viscosity = viscosity;
+            model.domain.fill_velocity_ghosts(&mut state.velocity);
+        }
+        Ok(())
+    }
+
+    /// Viscosity over the step, or the implicit half of Crank-Nicolson.
+    pub(super) fn apply_viscosity(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+    ) -> Result<Option<ViscosityReport>, FluidError> {
+        let Some(rows) = self.viscosity_rows(model, state)? else { return Ok(None) };
+        let mut viscosity = std::mem::take(&mut self.viscosity);
+        let problem = self.problem(model);
+        let velocity = &mut state.velocity;
+        let tolerance = model.options.viscosity_tolerance;
+        let result = match model.options.viscous_step {
+            ViscousStep::Explicit => {
+                viscosity.explicit(&problem, &rows, velocity, dt);
+                Ok(ViscosityReport { unknowns: rows.faces().len(), ..Default::default() })
+            }
+            ViscousStep::Implicit => viscosity.implicit(&problem, &rows, velocity, dt, tolerance),
+            ViscousStep::CrankNicolson => viscosity.implicit(&problem, &rows, velocity, 0.5 * dt, tolerance),
+        };
+        self.viscosity = viscosity;
+        result.map(Some)
+    }
+
+    /// Pressure makes the velocity incompressible.
+    pub(super) fn project(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+    ) -> Result<PressureReport, FluidError> {
+        let mut projection = std::mem::take(&mut self.projection);
+        let problem = self.problem(model);
+        let report = projection.project(
+            &problem,
+            &mut state.velocity,
+            &mut state.pressure,
+            dt,
+            &model.options.pressure,
+        );
+        self.projection = projection;
+        report
+    }
+
+    /// The velocity is continued into air and into solids along which the fluid slides, and its ghosts are filled.
+    pub(super) fn continue_velocity(
+        &mut self,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+        sights: Option<&Sights<D>>,
+    ) -> Result<(), FluidError> {
+        let Some(walls) = &self.walls else { return Ok(()) };
+        match &self.surface {
+            Some(surface) if model.free_surface => {
+                let problem = self.problem(model);
+                let h = model.domain.grid().spacing();
+                // The distance that the surface may travel in a step like this one, and three cells more.
+                let fastest = crate::diagnostics::max_speed(&state.velocity);
+                let cells = (fastest * dt / h.min()).ceil().clamp(1.0, 10.0) + 3.0;
+                let known = |axis: usize, face: Index<D>| problem.is_unknown(axis, face);
+                let band = cells * h.max();
+                let sight = sights.map(|sights| &sights.after);
+                surface::extrapolate_velocity(
+                    &model.domain,
+                    walls,
+                    surface,
+                    &mut state.velocity,
+                    band,
+                    sight,
+                    known,
+                )?;
+            }
+            _ => {
+                for axis in (0..D).filter(|_| walls.any_slippery()) {
+                    let inside: Vec<Index<D>> = walls.slippery_faces(axis);
+                    let component = state.velocity.component_mut(axis);
+                    let wall = walls.velocity().component(axis);
+                    extend_layers(component, &inside, SOLID_LAYERS, |_, _| true, |face| wall.at(face));
+                }
+                model.domain.fill_velocity_ghosts(&mut state.velocity);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Writes the one-sided values of the samples near shells, and refills those that a shell passed from neighbours that they see now (spec 3.12).
+fn replace<const D: usize>(
+    field: &mut Field<D>,
+    sights: &Sights<D>,
+    samples: &[Index<D>],
+    values: &[f64],
+    beyond: impl Fn(Index<D>) -> f64,
+) where
+    Dim<D>: Space<D>,
+{
+    for (&index, &value) in samples.iter().zip(values) {
+        field.set(index, value);
+    }
+    let lattice = *field.lattice();
+    let swept = sights.step.swept(&sights.after, samples, |index| lattice.position(index));
+    let open = |index: Index<D>, axis: usize| {
+        let mut lower = index;
+        lower[axis] -= 1;
+        sights.after.sees(&lattice.position(index), &lattice.position(lower))
+    };
+    extend_layers(field, &swept, REFILL_LAYERS, open, beyond);
+}
+
+/// Signed distance, never through a shell.
+fn reinitialise<const D: usize>(
+    model: &FluidModel<D>,
+    phi: &mut Field<D>,
+    sights: Option<&Sights<D>>,
+) -> Result<(), FluidError>
+where
+    Dim<D>: Space<D>,
+{
+    let Some(sights) = sights else { return surface::reinitialise(&model.domain, phi, None) };
+    let lattice = *phi.lattice();
+    let open = |index: Index<D>, axis: usize| {
+        let mut lower = index;
+        lower[axis] -= 1;
+        let x = lattice.position(index);
+        !sights.after.is_near(&x) || sights.after.sees(&x, &lattice.position(lower))
+    };
+    surface::reinitialise(&model.domain, phi, Some(&open))
+}
+
+/// Takes the liquid out of a source's region.
+fn displace<const D: usize>(
+    model: &FluidModel<D>,
+    walls: &Walls<D>,
+    liquid: &mut crate::state::LiquidState<D>,
+    source: &crate::model::Source<D>,
+) where
+    Dim<D>: Space<D>,
+{
+    let lattice = *liquid.phi.lattice();
+    let before = surface::volume_of(&liquid.phi, walls, 0.0);
+    liquid.phi.update(|cell, old| old.max(-source.region.signed_distance(&lattice.position(cell))));
+    model.domain.fill_level_set_ghosts(&mut liquid.phi);
+    liquid.volume += surface::volume_of(&liquid.phi, walls, 0.0) - before;
+    liquid.markers.clear(true, |x| source.region.contains(x));
+}
+
+/// Is the point in a cell of an obstacle?
+#[inline]
+fn is_in_solid<const D: usize>(
+    walls: &Walls<D>,
+    grid: &splashdown_geometry::grid::Grid<D>,
+    x: &Vector<D>,
+) -> bool
+where
+    Dim<D>: Space<D>,
+{
+    if !walls.any_obstacle() {
+        return false;
+    }
+    let cell = grid.cell_of(x);
+    grid.has_cell(cell) && walls.is_solid(cell)
+}
+
+/// Seed of the random numbers of one liquid at one step.
+fn seed(liquid: usize, step: u64) -> u64 {
+    step.wrapping_mul(1009).wrapping_add(liquid as u64 + 1)
+}

@@ -1,0 +1,194 @@
+//! One level set: transport, signed distance, volume.
+
+use crate::advect::advect_level_set;
+use crate::domain::{Domain, Side};
+use crate::error::FluidError;
+use crate::extend::extend_layers;
+use crate::model::LevelSetTransport;
+use crate::walls::Walls;
+use rayon::prelude::*;
+use splashdown_geometry::grid::{FaceFields, Field, Index};
+use splashdown_geometry::level_set::{FastMarching, negative_part, redistance, redistance_linked};
+use splashdown_math::{Dim, Space};
+
+/// Cells around the surface within which `phi` is a distance; beyond it is plus or minus this many.
+pub(crate) const BAND: f64 = 6.0;
+
+/// Carries `phi` by `velocity` for `dt` seconds; ghosts of both must have been filled, those of the result are.
+pub fn carry<const D: usize>(
+    domain: &Domain<D>,
+    velocity: &FaceFields<D>,
+    phi: &mut Field<D>,
+    work: &mut [Field<D>; 2],
+    dt: f64,
+    transport: LevelSetTransport,
+) {
+    match transport {
+        LevelSetTransport::Upwind(scheme) => {
+            // Distances are measured anew from what is close to the surface; the stencils reach three cells.
+            let within = 4.0 * domain.grid().spacing().max();
+            advect_level_set(domain, velocity, phi, work, dt, scheme, within);
+        }
+        LevelSetTransport::Paths(advection) => {
+            advection.level_set(domain, velocity, phi, work, dt);
+        }
+    }
+}
+
+/// Makes `phi` the signed distance (m) to its own zero set, within [`BAND`] cells. `open(index, axis)` tells whether a cell and its lower neighbour
+/// see each other; `None` if all do. No cell changes side.
+pub fn reinitialise<const D: usize>(
+    domain: &Domain<D>,
+    phi: &mut Field<D>,
+    open: Option<&(dyn Fn(Index<D>, usize) -> bool + Send + Sync)>,
+) -> Result<(), FluidError> {
+    let band = BAND * domain.grid().spacing().max();
+    let options = FastMarching { band, keep_within: 0.1, ..Default::default() };
+    match open {
+        None => redistance(phi, &options)?,
+        Some(open) => redistance_linked(phi, &options, open)?,
+    };
+    domain.fill_level_set_ghosts(phi);
+    Ok(())
+}
+
+/// Continues `phi` into solid cells, constant along the way, so that a liquid touches a solid without a gap (contact at right angles).
+pub fn extend_into_solids<const D: usize>(domain: &Domain<D>, walls: &Walls<D>, phi: &mut Field<D>)
+where
+    Dim<D>: Space<D>,
+{
+    let solid: Vec<Index<D>> = phi.lattice().indices().filter(|&cell| walls.is_solid(cell)).collect();
+    let far = BAND * domain.grid().spacing().max();
+    extend_layers(phi, &solid, 64, |_, _| true, |_| far);
+    domain.fill_level_set_ghosts(phi);
+}
+
+/// Volume (m^3; m^2 in 2D) where `phi < 0`, ghosts filled.
+pub fn volume<const D: usize>(phi: &Field<D>) -> f64 {
+    volume_where(phi, 0.0, |_| true)
+}
+
+/// Volume (m^3) of the part of `phi < offset` that is not in a solid.
+pub fn volume_of<const D: usize>(phi: &Field<D>, walls: &Walls<D>, offset: f64) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    volume_where(phi, offset, |cell| !walls.is_solid(cell))
+}
+
+/// Sums the parts with `phi < offset` of the dual cells between the centres, each by the share of its corner cells that count.
+fn volume_where<const D: usize>(
+    phi: &Field<D>,
+    offset: f64,
+    counts: impl Fn(Index<D>) -> bool + Sync + Send,
+) -> f64 {
+    let (lattice, cells) = (*phi.lattice(), phi.lattice().counts().map(|n| n as isize));
+    let strides = lattice.strides();
+    let steps: Vec<usize> =
+        (0..1usize << D).map(|corner| (0..D).map(|a| (corner >> a & 1) * strides[a]).sum()).collect();
+    let slab = |number: isize| {
+        let (mut low, mut high) = ([-1; D], cells);
+        (low[D - 1], high[D - 1]) = (number, number + 1);
+        let mut sum = 0.0;
+        for cell in crate::walls::indices(low, high) {
+            let place = lattice.offset(cell);
+            let mut corners = [0.0; 8];
+            let mut wet = false;
+            for (value, step) in corners.iter_mut().zip(&steps) {
+                *value = phi.values()[place + step] - offset;
+                wet |= *value < 0.0;
+            }
+            if !wet {
+                continue;
+            }
+            let inside = (0..1usize << D).filter(|corner| {
+                let at: Index<D> = std::array::from_fn(|a| cell[a] + (corner >> a & 1) as isize);
+                lattice.contains(at) && counts(at)
+            });
+            let share = inside.count() as f64 / (1 << D) as f64;
+            if share > 0.0 {
+                sum += share * negative_part::<D>(&corners);
+            }
+        }
+        sum
+    };
+    let slabs: Vec<f64> = (-1..cells[D - 1]).into_par_iter().map(slab).collect();
+    slabs.into_iter().sum::<f64>() * phi.grid().cell_volume()
+}
+
+/// Flux (m^3/s) of a liquid out of the domain through its open sides, less what flows in, from the velocity at the sides and the wet part of their faces.
+pub(crate) fn outflow<const D: usize>(domain: &Domain<D>, velocity: &FaceFields<D>, phi: &Field<D>) -> f64 {
+    let grid = domain.grid();
+    let counts = grid.cells();
+    let mut sum = 0.0;
+    for axis in 0..D {
+        for side in 0..2 {
+            let edge = if side == 0 { 0 } else { counts[axis] as isize - 1 };
+            let (mut low, mut high) = ([0; D], counts.map(|n| n as isize));
+            (low[axis], high[axis]) = (edge, edge + 1);
+            for cell in crate::walls::indices(low, high) {
+                let mut face = cell;
+                face[axis] += side as isize;
+                let outward = if side == 0 { -1.0 } else { 1.0 };
+                let flow = outward * velocity.component(axis).at(face);
+                // Only air comes in through an open side.
+                let counts = match domain.condition(axis, side, cell) {
+                    Side::Outlet { .. } => flow > 0.0,
+                    Side::Inflow { .. } => true,
+                    _ => false,
+                };
+                if !counts {
+                    continue;
+                }
+                let wet = (0.5 - phi.at(cell) / grid.spacing()[axis]).clamp(0.0, 1.0);
+                sum += wet * flow * grid.face_area(axis);
+            }
+        }
+    }
+    sum
+}
+
+/// Moves the surface along its normal so that the volume becomes `target`, by at most a quarter of a cell. Returns the shift (m).
+pub(crate) fn correct_volume<const D: usize>(
+    domain: &Domain<D>,
+    walls: &Walls<D>,
+    phi: &mut Field<D>,
+    target: f64,
+) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    let h = domain.grid().min_spacing();
+    let most = 0.25 * h;
+    let mut shift: f64 = 0.0;
+    // Newton's method with the area of the surface, dV / d(shift), as slope; the second step makes up for its curvature.
+    for _ in 0..2 {
+        let now = volume_of(phi, walls, shift);
+        if now <= 0.0 || target <= 0.0 || (now - target).abs() <= 1e-9 * target {
+            break;
+        }
+        let probe = 0.1 * h;
+        let area =
+            (volume_of(phi, walls, shift + probe) - volume_of(phi, walls, shift - probe)) / (2.0 * probe);
+        if area <= 0.0 {
+            break;
+        }
+        shift = (shift + (target - now) / area).clamp(-most, most);
+    }
+    phi.values_mut().iter_mut().for_each(|value| *value -= shift);
+    shift
+}
+
+impl crate::advect::Advection {
+    /// Carries a level set along paths; ghosts as for the velocity.
+    pub(crate) fn level_set<const D: usize>(
+        &self,
+        domain: &Domain<D>,
+        by: &FaceFields<D>,
+        phi: &mut Field<D>,
+        work: &mut [Field<D>; 2],
+        dt: f64,
+    ) {
+        self.carry_with(domain, by, phi, work, dt, |field| domain.fill_level_set_ghosts(field));
+    }
+}

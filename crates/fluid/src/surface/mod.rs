@@ -1,0 +1,18 @@
+//! Surfaces of liquids: level sets, the particles that keep them sharp, and the velocity around them (spec/fluid-base.md 3.9 to 3.11, 3.13, 3.15).
+
+mod curvature;
+mod level_set;
+mod liquids;
+mod markers;
+mod removed;
+#[cfg(test)]
+mod tests;
+mod velocity;
+
+pub use curvature::{curvature, tension_pressures};
+pub use level_set::{carry, extend_into_solids, reinitialise, volume, volume_of};
+pub(crate) use level_set::{correct_volume, outflow};
+pub use liquids::{face_density, liquid_at, separate, surface_of, viscosity_at};
+pub use markers::{MarkerSet, Markers};
+pub use removed::{Flying, Removed};
+pub use velocity::extrapolate_velocity;

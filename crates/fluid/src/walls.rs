@@ -1,0 +1,521 @@
+//! Which cells are solid, how much of every face is open to flow, and how what closes it moves (spec/fluid-base.md 3.2).
+
+use crate::domain::{Domain, Side};
+use crate::obstacle::{Obstacle, Placement};
+use serde::{Deserialize, Serialize};
+use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Location};
+use splashdown_geometry::shapes::Shape;
+use splashdown_math::{Dim, Space, Vector};
+
+/// How a solid's surface meets the grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SolidBoundary {
+    /// A cell whose centre is inside is solid, with all its faces: first order, robust.
+    #[default]
+    Voxels,
+    /// Faces are open by the fraction of their area outside (Y. T. Ng, C. Min, F. Gibou, "An efficient fluid-solid coupling algorithm for
+    /// single-phase flows", 2009): second order in the pressure.
+    CutCells,
+}
+
+/// Number in [`Walls::solid`] of what lies beyond a closed side of the domain.
+const OUTSIDE: u16 = u16::MAX;
+/// Open fractions below this count as closed, so that no row of the pressure system is nearly empty.
+const LEAST_OPEN: f64 = 1e-3;
+
+/// The solid part of the domain at one instant.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Walls<const D: usize> {
+    /// 0 for fluid, else the number of the obstacle plus 1; ghosts beyond closed sides count as solid.
+    solid: Field<D, u16>,
+    /// Fraction of each face that is open to flow, 0 to 1.
+    open: FaceFields<D, f32>,
+    /// Velocity (m/s) of what closes the face, along its normal; 0 where nothing does.
+    velocity: FaceFields<D>,
+    /// Obstacles along which the fluid slides.
+    slippery: Vec<bool>,
+    any_partly_open: bool,
+    /// Faces closed between two cells that are not solid.
+    any_shell: bool,
+}
+
+impl<const D: usize> Walls<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Rasterises the sides of the domain and the obstacles at `placements` (one an obstacle).
+    pub fn new(
+        domain: &Domain<D>,
+        obstacles: &[Obstacle<D>],
+        placements: &[Placement<D>],
+        boundary: SolidBoundary,
+    ) -> Self {
+        let grid = domain.grid();
+        let mut walls = Self {
+            solid: Field::with_ghost(grid, Location::Cell, 1, 0),
+            open: FaceFields::new(grid, 1.0),
+            velocity: FaceFields::new(grid, 0.0),
+            slippery: obstacles.iter().map(|obstacle| obstacle.slip).collect(),
+            any_partly_open: false,
+            any_shell: false,
+        };
+        let shifts = periodic_shifts(domain);
+        for (number, (obstacle, placement)) in obstacles.iter().zip(placements).enumerate() {
+            for shift in &shifts {
+                let mut placed = *placement;
+                placed.frame.position += shift;
+                match boundary {
+                    SolidBoundary::Voxels => walls.add_voxels(grid, number, obstacle, &placed),
+                    SolidBoundary::CutCells => walls.add_cut_cells(grid, number, obstacle, &placed),
+                }
+            }
+        }
+        walls.close_sides(domain);
+        walls
+    }
+
+    /// Does a solid other than the domain's sides fill this cell? Indices may be one cell outside.
+    #[inline]
+    pub fn is_solid(&self, cell: Index<D>) -> bool {
+        self.solid.at(cell) != 0
+    }
+
+    /// Is the cell part of an obstacle along which fluid slides?
+    #[inline]
+    pub fn is_slippery(&self, cell: Index<D>) -> bool {
+        match self.solid.at(cell) {
+            0 | OUTSIDE => false,
+            number => self.slippery[usize::from(number) - 1],
+        }
+    }
+
+    /// Fraction of the face that is open to flow.
+    #[inline]
+    pub fn open(&self, axis: usize, face: Index<D>) -> f64 {
+        f64::from(self.open.component(axis).at(face))
+    }
+
+    /// Is the velocity on this face prescribed by what closes it?
+    #[inline]
+    pub fn is_closed(&self, axis: usize, face: Index<D>) -> bool {
+        self.open.component(axis).at(face) == 0.0
+    }
+
+    /// Open fractions of all faces.
+    pub fn open_faces(&self) -> &FaceFields<D, f32> {
+        &self.open
+    }
+
+    /// Normal velocity (m/s) of what closes each face.
+    pub fn velocity(&self) -> &FaceFields<D> {
+        &self.velocity
+    }
+
+    /// Numbers of the obstacles in the cells, plus 1; 0 is fluid.
+    pub fn solid(&self) -> &Field<D, u16> {
+        &self.solid
+    }
+
+    /// Are there faces that are partly open, partly closed?
+    pub fn any_partly_open(&self) -> bool {
+        self.any_partly_open
+    }
+
+    /// Closes the faces whose centre lies in `region` by fluid that moves with `velocity` (m/s): a source.
+    pub fn close_region(&mut self, domain: &Domain<D>, region: &Shape<D>, velocity: &Vector<D>) {
+        let grid = domain.grid();
+        let bounds = region.bounds().intersection(&grid.bounds());
+        if bounds.is_empty() {
+            return;
+        }
+        let (low, high) = (grid.cell_of(&bounds.min), grid.cell_of(&bounds.max));
+        for axis in 0..D {
+            let lattice = *self.open.component(axis).lattice();
+            let first = std::array::from_fn(|a| low[a].clamp(0, lattice.counts()[a] as isize));
+            let last = std::array::from_fn(|a| (high[a] + 2).clamp(0, lattice.counts()[a] as isize));
+            for face in indices(first, last) {
+                let open = self.open.component(axis).at(face) > 0.0;
+                if open && region.contains(&lattice.position(face)) {
+                    self.close_by_shell(axis, face, velocity[axis]);
+                }
+            }
+        }
+    }
+
+    /// Are there obstacles along which the fluid slides?
+    pub fn any_slippery(&self) -> bool {
+        self.slippery.contains(&true)
+    }
+
+    /// Faces with obstacles along which the fluid slides on both sides.
+    pub fn slippery_faces(&self, axis: usize) -> Vec<Index<D>> {
+        let lattice = *self.open.component(axis).lattice();
+        let inside = |face: &Index<D>| {
+            let mut below = *face;
+            below[axis] -= 1;
+            self.is_solid(*face)
+                && self.is_solid(below)
+                && (self.is_slippery(*face) || self.is_slippery(below))
+        };
+        lattice.indices().filter(inside).collect()
+    }
+
+    /// Are there obstacles at all?
+    pub fn any_obstacle(&self) -> bool {
+        !self.slippery.is_empty()
+    }
+
+    /// Are there faces whose open fraction the kinds of the cells around do not tell?
+    pub fn has_special_faces(&self) -> bool {
+        self.any_partly_open || self.any_shell
+    }
+
+    /// Closes a face by a thin shell that moves with `velocity` (m/s) along its normal.
+    pub fn close_by_shell(&mut self, axis: usize, face: Index<D>, velocity: f64) {
+        self.any_shell = true;
+        self.close(axis, face, velocity);
+    }
+
+    /// Closes a face by something that moves with `velocity` (m/s) along its normal.
+    fn close(&mut self, axis: usize, face: Index<D>, velocity: f64) {
+        self.open.component_mut(axis).set(face, 0.0);
+        self.velocity.component_mut(axis).set(face, velocity);
+    }
+
+    /// Writes the velocity of what closes them to the closed faces.
+    pub fn impose(&self, velocity: &mut FaceFields<D>) {
+        for axis in 0..D {
+            let (open, wall) = (self.open.component(axis), self.velocity.component(axis));
+            velocity.component_mut(axis).update(
+                |face, value| {
+                    if open.at(face) == 0.0 { wall.at(face) } else { value }
+                },
+            );
+        }
+    }
+
+    fn add_voxels(
+        &mut self,
+        grid: &Grid<D>,
+        number: usize,
+        obstacle: &Obstacle<D>,
+        placement: &Placement<D>,
+    ) {
+        let Some([low, high]) = cell_range(grid, obstacle, placement) else { return };
+        let label = number as u16 + 1;
+        for cell in indices(low, high) {
+            if obstacle.signed_distance(&placement.frame, &grid.cell_centre(cell)) <= 0.0 {
+                self.solid.set(cell, label);
+            }
+        }
+        for cell in indices(low, high) {
+            if self.solid.at(cell) != label {
+                continue;
+            }
+            for axis in 0..D {
+                for upper in [0, 1] {
+                    let mut face = cell;
+                    face[axis] += upper;
+                    let at = self.open.component(axis).lattice().position(face);
+                    self.close(axis, face, placement.velocity_at(&at)[axis]);
+                }
+            }
+        }
+    }
+
+    fn add_cut_cells(
+        &mut self,
+        grid: &Grid<D>,
+        number: usize,
+        obstacle: &Obstacle<D>,
+        placement: &Placement<D>,
+    ) {
+        let Some([low, high]) = cell_range(grid, obstacle, placement) else { return };
+        let (origin, h) = (grid.origin(), grid.spacing());
+        let distance = |node: Index<D>| {
+            let x = Vector::from_fn(|a, _| origin[a] + node[a] as f64 * h[a]);
+            obstacle.signed_distance(&placement.frame, &x)
+        };
+        for axis in 0..D {
+            let mut last = high;
+            last[axis] += 1;
+            for face in indices(low, last) {
+                let fraction = open_fraction(axis, face, &distance);
+                if fraction >= 1.0 {
+                    continue;
+                }
+                let at = self.open.component(axis).lattice().position(face);
+                let velocity = placement.velocity_at(&at)[axis];
+                // Two solids in one face: what is open of it is at most what both leave.
+                let before = f64::from(self.open.component(axis).at(face));
+                let fraction = (before + fraction - 1.0).max(0.0);
+                let fraction = if fraction < LEAST_OPEN { 0.0 } else { fraction };
+                self.open.component_mut(axis).set(face, fraction as f32);
+                self.velocity.component_mut(axis).set(face, velocity);
+                self.any_partly_open |= fraction > 0.0;
+            }
+        }
+        let label = number as u16 + 1;
+        for cell in indices(low, high) {
+            let shut = (0..D).all(|axis| {
+                let mut upper = cell;
+                upper[axis] += 1;
+                self.is_closed(axis, cell) && self.is_closed(axis, upper)
+            });
+            if shut && obstacle.signed_distance(&placement.frame, &grid.cell_centre(cell)) <= 0.0 {
+                self.solid.set(cell, label);
+            }
+        }
+    }
+
+    fn close_sides(&mut self, domain: &Domain<D>) {
+        let cells = domain.grid().cells();
+        for axis in 0..D {
+            for side in 0..2 {
+                let mut low = [0; D];
+                let mut high = cells.map(|n| n as isize);
+                (low[axis], high[axis]) = if side == 0 { (0, 1) } else { (high[axis] - 1, high[axis]) };
+                for cell in indices(low, high) {
+                    let (mut face, mut beyond) = (cell, cell);
+                    face[axis] += side as isize;
+                    beyond[axis] += if side == 0 { -1 } else { 1 };
+                    match domain.condition(axis, side, cell) {
+                        Side::Periodic => {
+                            let mut image = beyond;
+                            image[axis] = image[axis].rem_euclid(cells[axis] as isize);
+                            self.solid.set(beyond, self.solid.at(image));
+                        }
+                        Side::Outlet { .. } => {}
+                        wall => {
+                            self.solid.set(beyond, OUTSIDE);
+                            let velocity = wall.prescribed().map_or(0.0, |v| v[axis]);
+                            // A solid that reaches the side keeps its own velocity there.
+                            if self.solid.at(cell) == 0 {
+                                self.close(axis, face, velocity);
+                            } else {
+                                self.open.component_mut(axis).set(face, 0.0);
+                            }
+                        }
+                    }
+                }
+            }
+            if domain.periodic()[axis] {
+                self.join_periodic(axis, cells[axis] as isize);
+            }
+        }
+    }
+
+    /// The last plane of faces on a periodic axis is the first.
+    fn join_periodic(&mut self, axis: usize, last: isize) {
+        let lattice = *self.open.component(axis).lattice();
+        for face in lattice.indices().filter(|face| face[axis] == 0) {
+            let mut image = face;
+            image[axis] = last;
+            let (a, b) = (self.open.component(axis).at(face), self.open.component(axis).at(image));
+            let from = if a <= b { face } else { image };
+            let velocity = self.velocity.component(axis).at(from);
+            for target in [face, image] {
+                self.open.component_mut(axis).set(target, a.min(b));
+                self.velocity.component_mut(axis).set(target, velocity);
+            }
+        }
+    }
+}
+
+/// Displacements (m) of the images of a solid on periodic axes, the solid itself first.
+fn periodic_shifts<const D: usize>(domain: &Domain<D>) -> Vec<Vector<D>> {
+    let (periodic, extent) = (domain.periodic(), domain.grid().bounds().extent());
+    let mut shifts = vec![Vector::zeros()];
+    for axis in (0..D).filter(|&axis| periodic[axis]) {
+        for base in shifts.clone() {
+            for direction in [-1.0, 1.0] {
+                let mut shift: Vector<D> = base;
+                shift[axis] += direction * extent[axis];
+                shifts.push(shift);
+            }
+        }
+    }
+    shifts
+}
+
+/// Cells that the solid may touch, as a half-open range.
+fn cell_range<const D: usize>(
+    grid: &Grid<D>,
+    obstacle: &Obstacle<D>,
+    placement: &Placement<D>,
+) -> Option<[Index<D>; 2]>
+where
+    Dim<D>: Space<D>,
+{
+    let bounds = obstacle.bounds(&placement.frame).intersection(&grid.bounds());
+    if bounds.is_empty() {
+        return None;
+    }
+    let (low, high) = (grid.cell_of(&bounds.min), grid.cell_of(&bounds.max));
+    let clamp = |index: isize, a: usize| index.clamp(0, grid.cells()[a] as isize);
+    Some([std::array::from_fn(|a| clamp(low[a] - 1, a)), std::array::from_fn(|a| clamp(high[a] + 2, a))])
+}
+
+/// Indices `low <= index < high`, axis 0 fastest.
+pub(crate) fn indices<const D: usize>(low: Index<D>, high: Index<D>) -> impl Iterator<Item = Index<D>> {
+    let mut next = (0..D).all(|a| low[a] < high[a]).then_some(low);
+    std::iter::from_fn(move || {
+        let current = next?;
+        let mut following = current;
+        next = (0..D).find_map(|a| {
+            following[a] += 1;
+            if following[a] < high[a] {
+                return Some(following);
+            }
+            following[a] = low[a];
+            None
+        });
+        Some(current)
+    })
+}
+
+/// Part of the face's area where the distance is positive, from its values at the corners.
+fn open_fraction<const D: usize>(axis: usize, face: Index<D>, distance: &impl Fn(Index<D>) -> f64) -> f64 {
+    let corner = |bits: usize| {
+        let mut node = face;
+        for (bit, a) in (0..D).filter(|&a| a != axis).enumerate() {
+            node[a] += (bits >> bit & 1) as isize;
+        }
+        distance(node)
+    };
+    if D == 2 {
+        return positive_length(corner(0), corner(1));
+    }
+    let around = [corner(0), corner(1), corner(3), corner(2)];
+    let middle = around.iter().sum::<f64>() / 4.0;
+    (0..4).map(|k| positive_area(middle, around[k], around[(k + 1) % 4])).sum::<f64>() / 4.0
+}
+
+/// Part of a segment where a function, linear between its end values, is positive.
+fn positive_length(a: f64, b: f64) -> f64 {
+    match (a > 0.0, b > 0.0) {
+        (true, true) => 1.0,
+        (false, false) => 0.0,
+        (true, false) => a / (a - b),
+        (false, true) => b / (b - a),
+    }
+}
+
+/// Part of a triangle where a function, linear between its corner values, is positive.
+fn positive_area(a: f64, b: f64, c: f64) -> f64 {
+    let positive = [a, b, c].iter().filter(|&&value| value > 0.0).count();
+    // The corner that is alone on its side, and the share of the triangle that its side has.
+    let corner = |alone: f64, b: f64, c: f64| (alone / (alone - b)) * (alone / (alone - c));
+    let lone = |is_alone: fn(f64) -> bool| {
+        if is_alone(a) {
+            corner(a, b, c)
+        } else if is_alone(b) {
+            corner(b, a, c)
+        } else {
+            corner(c, a, b)
+        }
+    };
+    match positive {
+        0 => 0.0,
+        1 => lone(|value| value > 0.0),
+        2 => 1.0 - lone(|value| value <= 0.0),
+        _ => 1.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use splashdown_geometry::shapes::Shape;
+    use splashdown_math::{Frame, Twist};
+
+    fn domain<const D: usize>(n: usize, sides: [[Side<D>; 2]; D]) -> Domain<D> {
+        let grid = Grid::new(Vector::zeros(), Vector::repeat(1.0 / n as f64), [n; D]).unwrap();
+        Domain::new(grid, sides).unwrap()
+    }
+
+    fn ball<const D: usize>(radius: f64, centre: f64) -> Obstacle<D>
+    where
+        Dim<D>: Space<D>,
+    {
+        let shape = Shape::ball(radius).unwrap().translated(Vector::repeat(centre)).unwrap();
+        Obstacle::fixed("ball", shape)
+    }
+
+    fn flags_and_cells_agree<const D: usize>(boundary: SolidBoundary)
+    where
+        Dim<D>: Space<D>,
+    {
+        let domain = domain::<D>(20, [[Side::wall(), Side::open()]; D]);
+        let obstacle = ball::<D>(0.31, 0.48);
+        let walls =
+            Walls::new(&domain, std::slice::from_ref(&obstacle), &[obstacle.placement(0.0)], boundary);
+        let mut solids = 0;
+        for cell in walls.solid().lattice().indices() {
+            if walls.is_solid(cell) {
+                solids += 1;
+                for axis in 0..D {
+                    let mut upper = cell;
+                    upper[axis] += 1;
+                    assert!(walls.is_closed(axis, cell) && walls.is_closed(axis, upper));
+                }
+            }
+        }
+        assert!(solids > 20);
+        let mut ghost = [3; D];
+        ghost[0] = -1;
+        assert!(walls.is_solid(ghost));
+        ghost[0] = 20;
+        assert!(!walls.is_solid(ghost));
+    }
+
+    #[test]
+    fn no_face_of_a_solid_cell_is_open() {
+        for boundary in [SolidBoundary::Voxels, SolidBoundary::CutCells] {
+            flags_and_cells_agree::<2>(boundary);
+            flags_and_cells_agree::<3>(boundary);
+        }
+    }
+
+    /// The open fractions around each cut cell close up: `sum of +-A open = -(area of the solid surface inside)`, which for a constant vector field
+    /// integrated over the whole solid vanishes.
+    #[test]
+    fn open_fractions_of_a_ball_give_its_projected_area() {
+        let n = 40;
+        let domain = domain::<3>(n, [[Side::open(); 2]; 3]);
+        let obstacle = ball::<3>(0.31, 0.5);
+        let walls = Walls::new(
+            &domain,
+            std::slice::from_ref(&obstacle),
+            &[obstacle.placement(0.0)],
+            SolidBoundary::CutCells,
+        );
+        // The closed part of the plane of faces through the centre is the great circle.
+        let plane = n as isize / 2;
+        let closed: f64 = indices([plane, 0, 0], [plane + 1, n as isize, n as isize])
+            .map(|face| 1.0 - walls.open(0, face))
+            .sum();
+        let area = closed / (n * n) as f64;
+        let exact = std::f64::consts::PI * 0.31 * 0.31;
+        assert!((area / exact - 1.0).abs() < 2e-3, "{area} {exact}");
+    }
+
+    #[test]
+    fn a_moving_solid_prescribes_its_velocity_and_wraps_around() {
+        let sides = [[Side::Periodic; 2], [Side::wall(); 2]];
+        let domain = domain::<2>(20, sides);
+        let mut obstacle = ball::<2>(0.2, 0.0);
+        obstacle.start = Frame { position: Vector::from([0.0, 0.5]), ..Frame::identity() };
+        obstacle.motion =
+            crate::Motion::Steady(Twist { linear: Vector::from([1.0, 0.0]), angular: Vector::from([2.0]) });
+        let placement = obstacle.placement(0.01);
+        let walls = Walls::new(&domain, &[obstacle], &[placement], SolidBoundary::Voxels);
+        // Images at both ends.
+        assert!(walls.is_solid([0, 10]) && walls.is_solid([19, 10]) && walls.is_solid([-1, 10]));
+        let at = walls.velocity().component(0).lattice().position([2, 11]);
+        let expected = 1.0 - 2.0 * (at[1] - 0.5);
+        assert!((walls.velocity().component(0).at([2, 11]) - expected).abs() < 1e-12);
+        assert_eq!(walls.open(0, [0, 10]), walls.open(0, [20, 10]));
+    }
+}

@@ -1,0 +1,135 @@
+//! Contact points: which features of two bodies face each other, and where they are in any configuration of the two.
+
+use crate::Geometry;
+use splashdown_math::{Dim, Frame, Matrix, Space, Vector};
+
+/// A frame with its rotation as a matrix, for loops over many points.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pose<const D: usize> {
+    /// World position of the object's origin (m).
+    pub position: Vector<D>,
+    /// Object to world.
+    pub rotation: Matrix<D>,
+}
+
+impl<const D: usize> Pose<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// The pose of a frame.
+    pub fn new(frame: &Frame<D>) -> Self {
+        Self { position: frame.position, rotation: Dim::to_matrix(&frame.rotation) }
+    }
+
+    /// World position of an object point.
+    #[inline]
+    pub fn to_world(&self, point: &Vector<D>) -> Vector<D> {
+        self.rotation * point + self.position
+    }
+
+    /// Object coordinates of a world point.
+    #[inline]
+    pub fn to_object(&self, point: &Vector<D>) -> Vector<D> {
+        self.rotation.tr_mul(&(point - self.position))
+    }
+}
+
+/// What the normal of a contact follows when the bodies move.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Guide<const D: usize> {
+    /// The line between two core points (round against round, or against a corner); the world normal of the detection if they coincide.
+    Points(Vector<D>),
+    /// A direction fixed to body A (object coordinates), pointing from B to A.
+    FixedToA(Vector<D>),
+    /// A direction fixed to body B (object coordinates), pointing from B to A.
+    FixedToB(Vector<D>),
+    /// The distance field of A at the particle of B.
+    FieldOfA,
+    /// The distance field of B at the particle of A.
+    FieldOfB,
+}
+
+/// A pair of features that touch or may touch soon.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Contact<const D: usize> {
+    /// Core point on A in its object coordinates: a surface point, or the centre of a round part.
+    pub on_a: Vector<D>,
+    /// Core point on B in its object coordinates.
+    pub on_b: Vector<D>,
+    /// Radius of the round part about each core point (m); 0 for a surface point.
+    pub radius: [f64; 2],
+    /// What the normal follows.
+    pub guide: Guide<D>,
+    /// The same while the same features touch, so that impulses can be carried over to the next step.
+    pub feature: u32,
+}
+
+/// Where a contact is in one configuration.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Touch<const D: usize> {
+    /// Unit vector from B to A.
+    pub normal: Vector<D>,
+    /// Distance along the normal (m), negative when the bodies overlap.
+    pub gap: f64,
+    /// World position half way between the surfaces (m).
+    pub point: Vector<D>,
+}
+
+impl<const D: usize> Contact<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// The contact with the two bodies exchanged.
+    pub fn swapped(&self) -> Self {
+        let guide = match self.guide {
+            Guide::Points(normal) => Guide::Points(-normal),
+            Guide::FixedToA(normal) => Guide::FixedToB(-normal),
+            Guide::FixedToB(normal) => Guide::FixedToA(-normal),
+            Guide::FieldOfA => Guide::FieldOfB,
+            Guide::FieldOfB => Guide::FieldOfA,
+        };
+        Self {
+            on_a: self.on_b,
+            on_b: self.on_a,
+            radius: [self.radius[1], self.radius[0]],
+            guide,
+            feature: self.feature ^ (1 << 31),
+        }
+    }
+
+    /// Where the contact is when the bodies are at `a` and `b`.
+    #[inline]
+    pub fn touch(&self, a: &Pose<D>, b: &Pose<D>, geometry: [&Geometry<D>; 2]) -> Touch<D> {
+        let (at_a, at_b) = (a.to_world(&self.on_a), b.to_world(&self.on_b));
+        let radii = self.radius[0] + self.radius[1];
+        let between = at_a - at_b;
+        match self.guide {
+            Guide::Points(detected) => {
+                let distance = between.norm();
+                let normal = if distance > 1e-9 * radii.max(1e-9) { between / distance } else { detected };
+                let gap = distance - radii;
+                Touch { normal, gap, point: at_a - normal * (self.radius[0] + 0.5 * gap) }
+            }
+            Guide::FixedToA(normal) => {
+                let normal = a.rotation * normal;
+                let gap = normal.dot(&between) - radii;
+                Touch { normal, gap, point: at_b + normal * (self.radius[1] + 0.5 * gap) }
+            }
+            Guide::FixedToB(normal) => {
+                let normal = b.rotation * normal;
+                let gap = normal.dot(&between) - radii;
+                Touch { normal, gap, point: at_a - normal * (self.radius[0] + 0.5 * gap) }
+            }
+            Guide::FieldOfB => {
+                let (distance, normal) = geometry[1].distance_and_normal(&b.to_object(&at_a));
+                let (normal, gap) = (b.rotation * normal, distance - self.radius[0]);
+                Touch { normal, gap, point: at_a - normal * (self.radius[0] + 0.5 * gap) }
+            }
+            Guide::FieldOfA => {
+                let (distance, normal) = geometry[0].distance_and_normal(&a.to_object(&at_b));
+                let (normal, gap) = (-(a.rotation * normal), distance - self.radius[1]);
+                Touch { normal, gap, point: at_b + normal * (self.radius[1] + 0.5 * gap) }
+            }
+        }
+    }
+}

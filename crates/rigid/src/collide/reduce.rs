@@ -1,0 +1,111 @@
+//! Manifolds with few points that carry the same loads: the deepest point and those that span the largest area with it.
+
+use super::{Contact, Touch};
+use splashdown_math::{Dim, Space, Vector};
+
+/// Points kept for one pair of convex solids.
+pub(super) const fn most_points(dimension: usize) -> usize {
+    if dimension == 2 { 2 } else { 4 }
+}
+
+/// Contacts whose normals agree to this cosine belong to one patch.
+const SAME_PATCH: f64 = 0.9;
+/// Patches kept for one pair of solids that are not convex.
+const MOST_PATCHES: usize = 6;
+
+/// Keeps [`most_points`] of each patch of similar normals. Deterministic: ties go to the first.
+pub(super) fn reduce<const D: usize>(contacts: &mut Vec<Contact<D>>, from: usize, touches: &mut Vec<Touch<D>>)
+where
+    Dim<D>: Space<D>,
+{
+    let count = contacts.len() - from;
+    if count <= most_points(D) {
+        return;
+    }
+    let mut free: Vec<bool> = vec![true; count];
+    let mut kept: Vec<usize> = Vec::new();
+    for _ in 0..MOST_PATCHES {
+        let Some(deepest) =
+            (0..count).filter(|&i| free[i]).min_by(|&i, &j| touches[i].gap.total_cmp(&touches[j].gap))
+        else {
+            break;
+        };
+        let normal = touches[deepest].normal;
+        let patch: Vec<usize> =
+            (0..count).filter(|&i| free[i] && touches[i].normal.dot(&normal) > SAME_PATCH).collect();
+        patch.iter().for_each(|&i| free[i] = false);
+        let points: Vec<(Vector<D>, f64)> =
+            patch.iter().map(|&i| (touches[i].point, touches[i].gap)).collect();
+        let start = patch.iter().position(|&i| i == deepest).unwrap_or(0);
+        kept.extend(spanning(&points, start, &normal).into_iter().map(|i| patch[i]));
+    }
+    kept.sort_unstable();
+    for (to, &i) in kept.iter().enumerate() {
+        contacts[from + to] = contacts[from + i];
+        touches[to] = touches[i];
+    }
+    contacts.truncate(from + kept.len());
+    touches.truncate(kept.len());
+}
+
+/// Up to [`most_points`] indices: `start`, the point furthest from it, and the ones that make the largest triangles on either side.
+pub(super) fn spanning<const D: usize>(
+    points: &[(Vector<D>, f64)],
+    start: usize,
+    normal: &Vector<D>,
+) -> Vec<usize>
+where
+    Dim<D>: Space<D>,
+{
+    let flat = |r: Vector<D>| r - normal * normal.dot(&r);
+    let best = |score: &dyn Fn(usize) -> f64| {
+        let mut found = (None, 0.0);
+        for i in 0..points.len() {
+            let value = score(i);
+            if value > found.1 {
+                found = (Some(i), value);
+            }
+        }
+        found.0
+    };
+    let mut kept = vec![start];
+    let Some(far) = best(&|i| flat(points[i].0 - points[start].0).norm_squared()) else { return kept };
+    kept.push(far);
+    let edge = flat(points[far].0 - points[start].0);
+    let length = edge.norm();
+    if !(length > 0.0) {
+        return kept;
+    }
+    let along = edge / length;
+    if D == 2 {
+        // The other end of the patch, if the deepest lies between the two.
+        kept.extend(best(&|i| -along.dot(&(points[i].0 - points[start].0))));
+        return kept;
+    }
+    // In the plane, distance to either side of the first edge.
+    let across: Vector<D> = Vector::from_fn(|a, _| {
+        normal[(a + 1) % D] * along[(a + 2) % D] - normal[(a + 2) % D] * along[(a + 1) % D]
+    });
+    for side in [1.0, -1.0] {
+        let found = best(&|i| side * across.dot(&(points[i].0 - points[start].0)));
+        kept.extend(found.filter(|&i| {
+            !kept.contains(&i) && side * across.dot(&(points[i].0 - points[start].0)) > 1e-9 * length
+        }));
+    }
+    // Everything on one side: the point that adds most beyond the triangle so far.
+    if kept.len() == 3 {
+        let [a, b, c] = [0, 1, 2].map(|k| points[kept[k]].0);
+        let beyond = |p: Vector<D>, u: Vector<D>, v: Vector<D>, w: Vector<D>| {
+            let e = flat(v - u);
+            let out = flat(w - u);
+            let out = out - e * (out.dot(&e) / e.norm_squared().max(f64::MIN_POSITIVE));
+            -flat(p - u).dot(&out) / out.norm().max(f64::MIN_POSITIVE) * e.norm()
+        };
+        let found = best(&|i| {
+            let p = points[i].0;
+            beyond(p, a, c, b).max(beyond(p, b, c, a)).max(beyond(p, a, b, c))
+        });
+        kept.extend(found.filter(|i| !kept.contains(i)));
+    }
+    kept
+}

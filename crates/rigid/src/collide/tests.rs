@@ -1,0 +1,210 @@
+use super::*;
+use crate::Geometry;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64;
+use splashdown_geometry::shapes::Shape;
+use splashdown_math::{Coordinates, Frame, Spin};
+
+fn random_frame<const D: usize>(rng: &mut Pcg64, reach: f64) -> Frame<D>
+where
+    Dim<D>: Space<D>,
+{
+    let mut number = |scale: f64| scale * (2.0 * rng.random::<f64>() - 1.0);
+    let position = Vector::from_fn(|_, _| number(reach));
+    let turn = [number(3.0), number(3.0), number(3.0)];
+    Frame { position, rotation: Dim::exp(&Spin::<D>::from_slice(&turn)) }
+}
+
+fn convex<const D: usize>(rng: &mut Pcg64) -> Vec<Geometry<D>>
+where
+    Dim<D>: Space<D>,
+{
+    let points: Vec<Vector<D>> = (0..14).map(|_| Vector::from_fn(|_, _| rng.random::<f64>() - 0.5)).collect();
+    vec![
+        Geometry::sphere(0.3).unwrap(),
+        Geometry::capsule(0.15, 0.4).unwrap(),
+        Geometry::cuboid(Vector::from_fn(|a, _| [0.5, 0.2, 0.3][a])).unwrap(),
+        Geometry::hull(&points).unwrap(),
+        Geometry::half_space(Vector::from_fn(|a, _| if a == 1 { 1.0 } else { 0.2 })).unwrap(),
+    ]
+}
+
+fn found<const D: usize>(a: &Placed<'_, D>, b: &Placed<'_, D>, margin: f64) -> Vec<Touch<D>>
+where
+    Dim<D>: Space<D>,
+{
+    let mut contacts = Vec::new();
+    collide(a, b, margin, &mut contacts);
+    contacts.iter().map(|c| c.touch(&a.pose, &b.pose, [a.geometry, b.geometry])).collect()
+}
+
+fn deepest<const D: usize>(touches: &[Touch<D>]) -> Option<Touch<D>> {
+    touches.iter().copied().min_by(|s, t| s.gap.total_cmp(&t.gap))
+}
+
+/// Moving A along the normal by the overlap makes the two just touch, the same from both sides; every point lies on both surfaces.
+fn depth_is_exact<const D: usize>()
+where
+    Dim<D>: Space<D>,
+{
+    let mut rng = Pcg64::seed_from_u64(7);
+    let mut overlapping = 0;
+    for _ in 0..300 {
+        let shapes = convex::<D>(&mut rng);
+        for (i, first) in shapes.iter().enumerate() {
+            for second in &shapes {
+                if i == 4 {
+                    continue;
+                }
+                let frame = random_frame::<D>(&mut rng, 0.5);
+                let a = Placed { geometry: first, pose: Pose::new(&frame) };
+                let b = Placed { geometry: second, pose: Pose::new(&random_frame(&mut rng, 0.2)) };
+                let touches = found(&a, &b, 0.0);
+                let back = found(&b, &a, 0.0);
+                let (Some(deep), Some(other)) = (deepest(&touches), deepest(&back)) else {
+                    assert!(touches.is_empty() && back.is_empty());
+                    continue;
+                };
+                // Capsules are found by the distance of their axis, which tells the way out only while the axis is outside the other solid.
+                let capsules =
+                    [first, second].iter().filter(|g| matches!(g.solid(), Solid::Capsule { .. })).count();
+                if capsules > 0 && deep.gap < -0.149 * capsules as f64 {
+                    continue;
+                }
+                overlapping += 1;
+                // Preferring one body as reference costs at most a thousandth of the size.
+                assert!((deep.gap - other.gap).abs() < 3e-3, "{} {}", deep.gap, other.gap);
+                let mut moved = a;
+                // The deepest of a pair of polytopes is measured along the axis of least overlap; round ones may slide off a corner.
+                moved.pose.position += deep.normal * (-deep.gap + 1e-9);
+                let rest = deepest(&found(&moved, &b, 0.0)).map_or(0.0, |t| t.gap);
+                assert!(
+                    rest > -2e-3,
+                    "{D}D {:?} {:?}: {} then {rest}",
+                    first.solid(),
+                    second.solid(),
+                    deep.gap
+                );
+                // Between the two surfaces: inside both by half the overlap at most, or a little outside one.
+                for t in touches.iter().filter(|t| t.gap > -0.02) {
+                    let inside = |p: &Placed<'_, D>| p.geometry.signed_distance(&p.pose.to_object(&t.point));
+                    assert!(
+                        inside(&a) < 2e-2 && inside(&b) < 2e-2,
+                        "{:?} {:?} {} {} gap {}",
+                        first.solid(),
+                        second.solid(),
+                        inside(&a),
+                        inside(&b),
+                        t.gap
+                    );
+                }
+            }
+        }
+    }
+    assert!(overlapping > 1000, "{overlapping}");
+}
+
+#[test]
+fn overlap_of_convex_solids_is_exact() {
+    depth_is_exact::<2>();
+    depth_is_exact::<3>();
+}
+
+/// Boxes by their own routine and as hulls overlap by the same depth.
+fn boxes_agree_with_hulls<const D: usize>()
+where
+    Dim<D>: Space<D>,
+{
+    let mut rng = Pcg64::seed_from_u64(11);
+    let half = Vector::<D>::from_fn(|a, _| [0.5, 0.2, 0.3][a]);
+    let cuboid = Geometry::cuboid(half).unwrap();
+    for _ in 0..2000 {
+        let (fa, fb) = (random_frame::<D>(&mut rng, 0.4), random_frame::<D>(&mut rng, 0.1));
+        let (pa, pb) = (Pose::new(&fa), Pose::new(&fb));
+        let (mut own, mut hull) = (Vec::new(), Vec::new());
+        cuboids::collide([&half, &half], [&pa, &pb], 0.0, &mut own);
+        let polytope = cuboid.polytope().unwrap();
+        hulls::collide([polytope, polytope], [&pa, &pb], 0.0, &mut hull);
+        let depth = |contacts: &[Contact<D>]| {
+            contacts.iter().map(|c| c.touch(&pa, &pb, [&cuboid, &cuboid]).gap).fold(f64::INFINITY, f64::min)
+        };
+        assert_eq!(own.is_empty(), hull.is_empty());
+        if !own.is_empty() {
+            assert!((depth(&own) - depth(&hull)).abs() < 2e-3, "{} {}", depth(&own), depth(&hull));
+        }
+    }
+}
+
+#[test]
+fn boxes_and_their_hulls_agree() {
+    boxes_agree_with_hulls::<2>();
+    boxes_agree_with_hulls::<3>();
+}
+
+#[test]
+fn a_box_on_a_box_touches_at_the_corners_of_the_common_face() {
+    let half = Vector::<3>::repeat(0.5);
+    let cuboid = Geometry::cuboid(half).unwrap();
+    let at = |x: f64, y: f64, z: f64| Placed {
+        geometry: &cuboid,
+        pose: Pose::new(&Frame { position: Vector::from([x, y, z]), rotation: Dim::<3>::identity() }),
+    };
+    let touches = found(&at(0.3, 0.999, 0.2), &at(0.0, 0.0, 0.0), 0.01);
+    assert_eq!(touches.len(), 4);
+    for t in &touches {
+        assert!((t.gap + 1e-3).abs() < 1e-12 && (t.normal - Vector::from([0.0, 1.0, 0.0])).norm() < 1e-12);
+        let (x, z) = (t.point.x, t.point.z);
+        assert!((x - 0.5).abs().min((x + 0.2).abs()) < 1e-12 && (z - 0.5).abs().min((z + 0.3).abs()) < 1e-12);
+    }
+    // A larger box below a smaller one, and with the middle turned by 45 degrees: an octagon is reduced to four points.
+    let turned = Placed {
+        geometry: &cuboid,
+        pose: Pose::new(&Frame {
+            position: Vector::from([0.0, 0.999, 0.0]),
+            rotation: Dim::<3>::exp(&Vector::from([0.0, std::f64::consts::FRAC_PI_4, 0.0])),
+        }),
+    };
+    let touches = found(&turned, &at(0.0, 0.0, 0.0), 0.01);
+    assert_eq!(touches.len(), 4);
+    let spread = touches.iter().map(|t| t.point.xz().norm()).fold(f64::INFINITY, f64::min);
+    assert!(spread > 0.5);
+}
+
+#[test]
+fn contacts_stay_valid_while_the_bodies_move() {
+    // A spinning ball keeps its normal; a box face turns with its body.
+    let ball = Geometry::<3>::sphere(0.5).unwrap();
+    let cuboid = Geometry::<3>::cuboid(Vector::repeat(0.5)).unwrap();
+    let still = Frame::<3>::identity();
+    let mut above = Frame::<3>::identity();
+    above.position.y = 0.99;
+    let mut contacts = Vec::new();
+    let (a, b) = (
+        Placed { geometry: &ball, pose: Pose::new(&above) },
+        Placed { geometry: &cuboid, pose: Pose::new(&still) },
+    );
+    collide(&a, &b, 0.1, &mut contacts);
+    let mut spun = above;
+    spun.rotation = Dim::<3>::exp(&Vector::from([0.0, 0.0, 2.0]));
+    spun.position.x += 0.1;
+    let touch = contacts[0].touch(&Pose::new(&spun), &b.pose, [&ball, &cuboid]);
+    assert!((touch.normal - Vector::from([0.0, 1.0, 0.0])).norm() < 0.25);
+}
+
+#[test]
+fn a_torus_rests_on_a_box_by_its_particles() {
+    let torus = Geometry::<3>::shape(Shape::torus(0.5, 0.1).unwrap(), 40).unwrap();
+    let table = Geometry::<3>::cuboid(Vector::from([2.0, 0.1, 2.0])).unwrap();
+    let frame = Frame::<3> {
+        position: Vector::from([0.0, 0.195, 0.0]),
+        rotation: Dim::<3>::exp(&Vector::from([std::f64::consts::FRAC_PI_2, 0.0, 0.0])),
+    };
+    let a = Placed { geometry: &torus, pose: Pose::new(&frame) };
+    let b = Placed { geometry: &table, pose: Pose::new(&Frame::identity()) };
+    let touches = found(&a, &b, 0.0);
+    assert!(touches.len() >= 3, "{}", touches.len());
+    assert!(touches.iter().all(|t| t.normal.y > 0.99 && t.gap > -0.0051));
+    assert!((deepest(&touches).unwrap().gap + 0.005).abs() < 1e-4);
+    let spread = touches.iter().map(|t| t.point.xz().norm()).fold(f64::INFINITY, f64::min);
+    assert!(spread > 0.45, "{spread}");
+}

@@ -1,0 +1,164 @@
+//! All contacts of one configuration: broad phase, then narrow phase, in a fixed order for any number of threads.
+
+use super::BroadPhase;
+use crate::collide::{Contact, Placed, Pose, Touch, collide};
+use crate::{Body, Geometry, Motion};
+use rayon::prelude::*;
+use splashdown_geometry::Aabb;
+use splashdown_math::{Coordinates, Dim, Frame, Space};
+
+/// Two bodies with the contacts between them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Pair {
+    /// First body.
+    pub a: u32,
+    /// Second body; `a < b`.
+    pub b: u32,
+    /// First of its contacts.
+    pub first: u32,
+    /// One past the last of its contacts.
+    pub end: u32,
+}
+
+impl Pair {
+    /// Range of its contacts.
+    pub fn contacts(&self) -> std::ops::Range<usize> {
+        self.first as usize..self.end as usize
+    }
+}
+
+/// Pairs and their contacts, pairs in ascending order.
+#[derive(Debug, Clone, Default)]
+pub struct Contacts<const D: usize> {
+    /// Pairs with at least one contact.
+    pub pairs: Vec<Pair>,
+    /// Contacts of all pairs.
+    pub contacts: Vec<Contact<D>>,
+}
+
+/// How far apart contacts are still looked for, as a share of the smaller body's size, besides what the motion of a step adds.
+const MARGIN: f64 = 0.01;
+
+/// Distance (m) within which a body looks for contacts apart from its motion.
+pub(super) fn margin<const D: usize>(geometry: &Geometry<D>) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    if geometry.radius().is_finite() { MARGIN * geometry.radius() } else { 0.0 }
+}
+
+impl<const D: usize> Contacts<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Finds every pair that can touch within `dt` seconds of the motions `motions` from `frames`; `excluded` are pairs (ascending) that never
+    /// touch, such as bodies joined to each other.
+    pub fn detect(
+        bodies: &[Body<D>],
+        frames: &[Frame<D>],
+        motions: &[Motion<D>],
+        dt: f64,
+        excluded: &[[u32; 2]],
+        broad: &mut BroadPhase<D>,
+    ) -> Self {
+        let poses: Vec<Pose<D>> = frames.iter().map(Pose::new).collect();
+        let spins: Vec<f64> = bodies
+            .iter()
+            .zip(frames)
+            .zip(motions)
+            .map(|((body, frame), motion)| body.spin_of(frame, &motion.angular_momentum).norm())
+            .collect();
+        let boxes: Vec<Aabb<D>> = (0..bodies.len())
+            .map(|i| {
+                let Some(geometry) = &bodies[i].geometry else { return Aabb::empty() };
+                let tight = geometry.world_bounds(&frames[i]);
+                let turned = if spins[i] > 0.0 { dt * spins[i] * geometry.radius() } else { 0.0 };
+                let moved = motions[i].velocity * dt;
+                let swept = Aabb {
+                    min: tight.min.inf(&(tight.min + moved)),
+                    max: tight.max.sup(&(tight.max + moved)),
+                };
+                swept.grown(margin(geometry) + turned.min(2.0 * geometry.radius()))
+            })
+            .collect();
+        let wanted = |i: u32, j: u32| {
+            (bodies[i as usize].is_dynamic() || bodies[j as usize].is_dynamic())
+                && excluded.binary_search(&[i, j]).is_err()
+        };
+        let candidates = broad.pairs(&boxes, wanted);
+        let reach = |[i, j]: [u32; 2]| {
+            let one = |k: u32| {
+                let geometry = bodies[k as usize].geometry.as_deref();
+                let radius = geometry.map_or(0.0, Geometry::radius);
+                let turn =
+                    if spins[k as usize] > 0.0 { (dt * spins[k as usize]).min(2.0) * radius } else { 0.0 };
+                geometry.map_or(0.0, margin) + turn
+            };
+            let [a, b] = [i, j].map(|k| motions[k as usize].velocity);
+            // Bodies that fall together meet when something stops the lower one.
+            one(i) + one(j) + dt * (a - b).norm().max(a.norm()).max(b.norm())
+        };
+        Self::narrow(bodies, &poses, &candidates, reach)
+    }
+
+    /// Contacts of `candidates` within `reach` (m).
+    pub fn narrow(
+        bodies: &[Body<D>],
+        poses: &[Pose<D>],
+        candidates: &[[u32; 2]],
+        reach: impl Fn([u32; 2]) -> f64 + Sync,
+    ) -> Self {
+        const CHUNK: usize = 256;
+        let parts: Vec<Self> = candidates
+            .par_chunks(CHUNK)
+            .map(|chunk| {
+                let mut part =
+                    Self { pairs: Vec::with_capacity(CHUNK), contacts: Vec::with_capacity(4 * CHUNK) };
+                for &[i, j] in chunk {
+                    let (Some(a), Some(b)) = (&bodies[i as usize].geometry, &bodies[j as usize].geometry)
+                    else {
+                        continue;
+                    };
+                    let first = part.contacts.len() as u32;
+                    let a = Placed { geometry: a, pose: poses[i as usize] };
+                    let b = Placed { geometry: b, pose: poses[j as usize] };
+                    collide(&a, &b, reach([i, j]), &mut part.contacts);
+                    let end = part.contacts.len() as u32;
+                    if end > first {
+                        part.pairs.push(Pair { a: i, b: j, first, end });
+                    }
+                }
+                part
+            })
+            .collect();
+        let mut all = Self {
+            pairs: Vec::with_capacity(parts.iter().map(|part| part.pairs.len()).sum()),
+            contacts: Vec::with_capacity(parts.iter().map(|part| part.contacts.len()).sum()),
+        };
+        for part in parts {
+            let shift = all.contacts.len() as u32;
+            all.contacts.extend_from_slice(&part.contacts);
+            all.pairs.extend(part.pairs.iter().map(|pair| Pair {
+                first: pair.first + shift,
+                end: pair.end + shift,
+                ..*pair
+            }));
+        }
+        all
+    }
+
+    /// Where contact `index` of `pair` is when the bodies have these poses.
+    #[inline]
+    pub fn touch(
+        &self,
+        bodies: &[Body<D>],
+        pair: &Pair,
+        index: usize,
+        a: &Pose<D>,
+        b: &Pose<D>,
+    ) -> Option<Touch<D>> {
+        let geometry =
+            [bodies[pair.a as usize].geometry.as_deref()?, bodies[pair.b as usize].geometry.as_deref()?];
+        Some(self.contacts[index].touch(a, b, geometry))
+    }
+}

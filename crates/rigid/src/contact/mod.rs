@@ -1,0 +1,421 @@
+//! Collision and contact of many bodies, as the stages of the five-step scheme (spec/rigid-bodies.md 3.5):
+//!
+//! | stage | positions | velocities | function |
+//! |---|---|---|---|
+//! | II collisions | `x^n`, predicted | `v^n` | [`ContactSolver::collide`] |
+//! | III contact | `x^n` | `v^{n+1/2}` | [`ContactSolver::contact_half`] |
+//! | IV push-out | `x^{n+1}` | - | [`ContactSolver::push_out`] |
+//! | V contact | `x^{n+1}` | `v^{n+1}` | [`ContactSolver::contact_full`] |
+//!
+//! Collisions use `v^n`, so a body at rest never bounces; contact only sees pairs that collisions have seen, so an impact gets its bounce first.
+
+mod broad_phase;
+mod detect;
+mod gauss_seidel;
+mod graph;
+mod hits;
+mod impulse;
+mod memory;
+mod newton;
+mod options;
+mod projection;
+mod propagation;
+pub mod push_out;
+mod simultaneous;
+mod stacking;
+
+pub use broad_phase::BroadPhase;
+pub use detect::{Contacts, Pair};
+pub use graph::{islands, levels};
+pub use impulse::{Clamp, ClampSide, InverseInertia, PointImpulse, clamp_energy, contact_impulse};
+pub use memory::ContactMemory;
+pub use options::{ContactMethod, ContactOptions, ContactReport, PushOut};
+
+use crate::collide::Pose;
+use crate::{Body, EnergyFix, Motion, OrientationOrder};
+use gauss_seidel::Island;
+use splashdown_math::{Coordinates, Dim, Frame, Inertia, Space, Spin, Twist, Vector};
+
+/// What every stage of a step needs to know.
+#[derive(Debug, Clone, Copy)]
+pub struct ContactStage<'a, const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// All bodies.
+    pub bodies: &'a [Body<D>],
+    /// Length of the step (s).
+    pub dt: f64,
+    /// Options.
+    pub options: &'a ContactOptions,
+    /// Order of the orientation update.
+    pub order: OrientationOrder,
+    /// Whether free rotation conserves energy.
+    pub fix: EnergyFix,
+    /// Pairs (ascending) that never touch, such as bodies joined to each other; they count as connected. A body paired with itself is joined to
+    /// the world.
+    pub linked: &'a [[u32; 2]],
+}
+
+impl<const D: usize> ContactStage<'_, D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Where body `index` is after the step if it moves with `motion` from `frame`.
+    pub fn evolve(&self, index: usize, frame: &Frame<D>, motion: &Motion<D>) -> Frame<D> {
+        let fix = self.fix == EnergyFix::Always;
+        self.bodies[index].evolve(frame, &motion.velocity, &motion.angular_momentum, self.dt, self.order, fix)
+    }
+}
+
+/// Contact of one step, and the memory that it keeps between steps (which never shows in results).
+#[derive(Debug, Clone, Default)]
+pub struct ContactSolver<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    broad: BroadPhase<D>,
+    contacts: Contacts<D>,
+    /// Does the pair touch in this step?
+    processed: Vec<bool>,
+    islands: Vec<Island<D>>,
+    /// Islands of the last step, for their memory.
+    old_islands: Vec<Island<D>>,
+    /// Level of each body in the contact graph.
+    levels: Vec<u32>,
+    /// Island of each body among those that touch, and whether the island is held by nothing of infinite mass.
+    isolated: Vec<(Vec<u32>, Vector<D>, Spin<D>)>,
+    /// Pairs that bounced in this step.
+    bounced: Vec<bool>,
+    report: ContactReport,
+}
+
+impl<const D: usize> ContactSolver<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// What the stages of this step did.
+    pub fn report(&self) -> ContactReport {
+        self.report
+    }
+
+    /// Contacts found in this step.
+    pub fn contacts(&self) -> &Contacts<D> {
+        &self.contacts
+    }
+
+    /// Pairs that touch in this step.
+    pub fn touching(&self) -> impl Iterator<Item = &Pair> {
+        self.contacts
+            .pairs
+            .iter()
+            .zip(&self.processed)
+            .filter(|(_, processed)| **processed)
+            .map(|(pair, _)| pair)
+    }
+
+    /// II. Finds contacts, gives impacts their bounce and friction. `start` is `v^n` (changed), `half` the velocity `v^{n+1/2}` without contact.
+    #[inline(never)]
+    pub fn collide(
+        &mut self,
+        stage: &ContactStage<'_, D>,
+        frames: &[Frame<D>],
+        start: &mut [Motion<D>],
+        half: &[Motion<D>],
+    ) {
+        self.report = ContactReport::default();
+        self.isolated.clear();
+        if !self.islands.is_empty() {
+            self.old_islands = std::mem::take(&mut self.islands);
+            // The largest first, which is where memory counts.
+            self.old_islands.sort_by_key(|island| std::cmp::Reverse(island.rows.len()));
+            self.old_islands.truncate(64);
+        }
+        if !stage.options.enabled {
+            self.contacts = Contacts::default();
+            self.processed.clear();
+            return;
+        }
+        self.contacts = Contacts::detect(stage.bodies, frames, half, stage.dt, stage.linked, &mut self.broad);
+        self.report.pairs = self.contacts.pairs.len();
+        self.report.contacts = self.contacts.contacts.len();
+        self.processed.clear();
+        self.processed.resize(self.contacts.pairs.len(), false);
+        self.bounced.clear();
+        self.bounced.resize(self.contacts.pairs.len(), false);
+        let before: Vec<Motion<D>> = start.to_vec();
+        match stage.options.method {
+            ContactMethod::Simultaneous => self.collide_simultaneously(stage, frames, start, half),
+            ContactMethod::Propagation => self.collide_pairs(stage, frames, start, half),
+        }
+        self.report.touching = self.processed.iter().filter(|processed| **processed).count();
+        self.find_isolated(stage, frames, &before);
+    }
+
+    /// III. Contact and friction for the positions. `start` is `v^n` after collisions, `half` is `v^{n+1/2}` (changed).
+    #[inline(never)]
+    pub fn contact_half(
+        &mut self,
+        stage: &ContactStage<'_, D>,
+        frames: &[Frame<D>],
+        start: &[Motion<D>],
+        half: &mut [Motion<D>],
+        memory: &ContactMemory<D>,
+    ) {
+        if self.report.touching == 0 {
+            self.levels.clear();
+            return;
+        }
+        self.build_graph(stage, frames, start, half);
+        self.land(stage, frames, half);
+        match stage.options.method {
+            ContactMethod::Simultaneous => self.solve_half(stage, frames, half, memory),
+            ContactMethod::Propagation => self.propagate(stage, frames, half, false),
+        }
+    }
+
+    /// IV.2. Removes what overlap is left; positions only.
+    #[inline(never)]
+    pub fn push_out(&mut self, stage: &ContactStage<'_, D>, frames: &mut [Frame<D>]) {
+        if self.report.touching == 0 {
+            return;
+        }
+        match stage.options.push_out {
+            PushOut::Off => {}
+            PushOut::Projection => self.project(stage, frames),
+            PushOut::Central => self.push_out_central(stage, frames, false),
+            PushOut::CentralNormal => self.push_out_central(stage, frames, true),
+        }
+    }
+
+    /// V. Contact and friction for the velocities `v^{n+1}` at the new positions; remembers the impulses.
+    #[inline(never)]
+    pub fn contact_full(
+        &mut self,
+        stage: &ContactStage<'_, D>,
+        frames: &[Frame<D>],
+        motions: &mut [Motion<D>],
+        memory: &mut ContactMemory<D>,
+    ) {
+        if self.report.touching == 0 {
+            *memory = ContactMemory { dt: stage.dt, ..ContactMemory::default() };
+            return;
+        }
+        match stage.options.method {
+            ContactMethod::Simultaneous => self.solve_full(stage, frames, motions, memory),
+            ContactMethod::Propagation => self.propagate(stage, frames, motions, true),
+        }
+    }
+
+    /// The contact graph (3.9): `b` rests on `c` if `b` moved with the forces of this step, all else without, would run into `c`, and the forces
+    /// push it there.
+    fn build_graph(
+        &mut self,
+        stage: &ContactStage<'_, D>,
+        frames: &[Frame<D>],
+        start: &[Motion<D>],
+        half: &[Motion<D>],
+    ) {
+        let bodies = stage.bodies;
+        let mut edges: Vec<[u32; 2]> = Vec::new();
+        let poses: Vec<Pose<D>> = frames.iter().map(Pose::new).collect();
+        let twists = |motions: &[Motion<D>]| -> Vec<Twist<D>> {
+            motions.iter().enumerate().map(|(i, motion)| motion.twist(&bodies[i], &frames[i])).collect()
+        };
+        let (start_twists, half_twists) = (twists(start), twists(half));
+        for (pair, _) in self.contacts.pairs.iter().zip(&self.processed).filter(|(_, processed)| **processed)
+        {
+            let (a, b) = (pair.a as usize, pair.b as usize);
+            let forced = [a, b].map(|i| half[i].velocity - start[i].velocity);
+            let (mut a_on_b, mut b_on_a) = (false, false);
+            for index in pair.contacts() {
+                let Some(touch) = self.contacts.touch(bodies, pair, index, &poses[a], &poses[b]) else {
+                    continue;
+                };
+                let speed = |i: usize, twists: &[Twist<D>]| {
+                    touch.normal.dot(&twists[i].at(&(touch.point - frames[i].position)))
+                };
+                // Significantly towards the other body, not along it.
+                let towards =
+                    |force: &Vector<D>, sign: f64| sign * touch.normal.dot(force) < -0.05 * force.norm();
+                let hits = |relative: f64| touch.gap + stage.dt * relative < 0.0;
+                a_on_b |= bodies[a].is_dynamic()
+                    && towards(&forced[0], 1.0)
+                    && hits(speed(a, &half_twists) - speed(b, &start_twists));
+                b_on_a |= bodies[b].is_dynamic()
+                    && towards(&forced[1], -1.0)
+                    && hits(speed(a, &start_twists) - speed(b, &half_twists));
+            }
+            if a_on_b {
+                edges.push([pair.b, pair.a]);
+            }
+            if b_on_a {
+                edges.push([pair.a, pair.b]);
+            }
+        }
+        self.levels = levels(bodies.len(), |i| !bodies[i].is_dynamic(), &edges);
+        self.report.levels = self.levels.iter().copied().max().unwrap_or(0);
+    }
+
+    /// A bounce happens at the surface, but its velocity counts from the start of the step, `gap` before it: the body would rise to
+    /// `gap + e^2 (h - gap)`. Moving it towards the surface by `(1 - e^2) gap` gives the height `e^2 h` of the bounce, whatever the step.
+    fn land(&self, stage: &ContactStage<'_, D>, frames: &[Frame<D>], half: &mut [Motion<D>]) {
+        const SWEEPS: usize = 10;
+        if !self.bounced.contains(&true) {
+            return;
+        }
+        let poses: Vec<Pose<D>> = frames.iter().map(Pose::new).collect();
+        let mut rows: Vec<Landing<D>> = Vec::new();
+        for (pair, _) in self.contacts.pairs.iter().zip(&self.bounced).filter(|(_, bounced)| **bounced) {
+            let ids = [pair.a as usize, pair.b as usize];
+            let restitution = stage.bodies[ids[0]].material.pair(&stage.bodies[ids[1]].material).restitution;
+            let inverse = ids.map(|i| InverseInertia::of(&stage.bodies[i], &frames[i]));
+            for index in pair.contacts() {
+                let Some(touch) =
+                    self.contacts.touch(stage.bodies, pair, index, &poses[ids[0]], &poses[ids[1]])
+                else {
+                    continue;
+                };
+                if touch.gap > 0.0 {
+                    let arms = ids.map(|i| touch.point - frames[i].position);
+                    let responses = [0, 1].map(|k| inverse[k].response(&arms[k], &touch.normal));
+                    let factor = [0, 1].map(|k| touch.normal.dot(&responses[k].at(&arms[k])));
+                    rows.push(Landing {
+                        ids,
+                        normal: touch.normal,
+                        arms,
+                        responses,
+                        factor: factor[0] + factor[1],
+                        target: -touch.gap * (1.0 - restitution * restitution) / stage.dt,
+                        impulse: 0.0,
+                    });
+                }
+            }
+        }
+        let mut extra = vec![Twist::<D>::zero(); half.len()];
+        for _ in 0..SWEEPS {
+            for row in &mut rows {
+                let [a, b] = row.ids;
+                let speed = row.normal.dot(&(extra[a].at(&row.arms[0]) - extra[b].at(&row.arms[1])));
+                // Towards the surface only: points of a tilted face are nearer than others.
+                let wanted = (row.impulse + (row.target - speed) / row.factor).min(0.0);
+                let change = wanted - row.impulse;
+                row.impulse = wanted;
+                extra[a] += row.responses[0] * change;
+                extra[b] -= row.responses[1] * change;
+            }
+        }
+        for (i, extra) in extra.iter().enumerate().filter(|(_, extra)| **extra != Twist::zero()) {
+            half[i].velocity += extra.linear;
+            half[i].angular_momentum += stage.bodies[i].angular_momentum_of(&frames[i], &extra.angular);
+        }
+    }
+
+    /// Islands that nothing of infinite mass holds, with their angular momentum about their centre of mass at the start of the step.
+    fn find_isolated(&mut self, stage: &ContactStage<'_, D>, frames: &[Frame<D>], motions: &[Motion<D>]) {
+        let infinite = |i: usize| !stage.bodies[i].is_dynamic();
+        let touching = self.touching().map(|pair| [pair.a, pair.b]).chain(stage.linked.iter().copied());
+        let (island, count) = islands(stage.bodies.len(), infinite, touching);
+        let mut held = vec![false; count];
+        for pair in self.touching().map(|pair| [pair.a, pair.b]).chain(stage.linked.iter().copied()) {
+            if pair[0] == pair[1] && !infinite(pair[0] as usize) {
+                held[island[pair[0] as usize] as usize] = true;
+            }
+            for (i, j) in [(pair[0], pair[1]), (pair[1], pair[0])] {
+                if infinite(i as usize) && !infinite(j as usize) {
+                    held[island[j as usize] as usize] = true;
+                }
+            }
+        }
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); count];
+        for (body, &of) in island.iter().enumerate() {
+            if of != u32::MAX && !held[of as usize] {
+                members[of as usize].push(body as u32);
+            }
+        }
+        self.report.islands = held.len();
+        for members in members.into_iter().filter(|members| members.len() > 1) {
+            let (momentum, angular) = momenta(stage.bodies, &members, frames, motions);
+            self.isolated.push((members, momentum, angular));
+        }
+    }
+
+    /// Contact moves positions and velocities at different times, which changes the orbital angular momentum of bodies that nothing else holds
+    /// by a little. Gives it back as a common rotation of each such island; `motions` are the velocities at `frames` before forces.
+    #[inline(never)]
+    pub fn restore_angular_momentum(
+        &self,
+        stage: &ContactStage<'_, D>,
+        frames: &[Frame<D>],
+        motions: &mut [Motion<D>],
+    ) {
+        for (members, _, wanted) in &self.isolated {
+            let (_, now) = momenta(stage.bodies, members, frames, motions);
+            let lack = *wanted - now;
+            if lack.norm() == 0.0 {
+                continue;
+            }
+            let centre = centre_of_mass(stage.bodies, members, frames);
+            let zero = Dim::point_inertia(&Vector::zeros());
+            let inertia: Inertia<D> = members.iter().fold(zero, |sum, &i| {
+                let (body, frame) = (&stage.bodies[i as usize], &frames[i as usize]);
+                let own = Dim::rotate_inertia(&frame.rotation, &body.inertia);
+                sum + own + Dim::point_inertia(&(frame.position - centre)) * body.mass
+            });
+            let turn = Dim::apply_inertia(&Dim::invert_inertia(&inertia), &lack);
+            for &i in members {
+                let (body, frame) = (&stage.bodies[i as usize], &frames[i as usize]);
+                let motion = &mut motions[i as usize];
+                motion.velocity += Dim::spin_cross(&turn, &(frame.position - centre));
+                motion.angular_momentum += body.angular_momentum_of(frame, &turn);
+            }
+        }
+    }
+}
+
+/// A point of a bounce that has still to reach the surface.
+struct Landing<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    ids: [usize; 2],
+    normal: Vector<D>,
+    arms: [Vector<D>; 2],
+    /// Change of twist for a normal impulse of one.
+    responses: [Twist<D>; 2],
+    /// Change of the normal speed for an impulse of one.
+    factor: f64,
+    /// Normal speed (m/s), towards the surface.
+    target: f64,
+    impulse: f64,
+}
+
+fn centre_of_mass<const D: usize>(bodies: &[Body<D>], members: &[u32], frames: &[Frame<D>]) -> Vector<D>
+where
+    Dim<D>: Space<D>,
+{
+    let mass: f64 = members.iter().map(|&i| bodies[i as usize].mass).sum();
+    members.iter().map(|&i| frames[i as usize].position * (bodies[i as usize].mass / mass)).sum()
+}
+
+/// Linear momentum, and angular momentum about the centre of mass, of some bodies.
+fn momenta<const D: usize>(
+    bodies: &[Body<D>],
+    members: &[u32],
+    frames: &[Frame<D>],
+    motions: &[Motion<D>],
+) -> (Vector<D>, Spin<D>)
+where
+    Dim<D>: Space<D>,
+{
+    let centre = centre_of_mass(bodies, members, frames);
+    let mut linear = Vector::<D>::zeros();
+    let mut angular = Spin::<D>::zero();
+    for &i in members {
+        let (motion, mass) = (&motions[i as usize], bodies[i as usize].mass);
+        linear += motion.velocity * mass;
+        angular += motion.angular_momentum
+            + Dim::cross(&(frames[i as usize].position - centre), &(motion.velocity * mass));
+    }
+    (linear, angular)
+}

@@ -1,0 +1,52 @@
+//! Shock propagation for islands that were not solved to the end: level after level from the ground up, with what is below held in place, so that
+//! nothing sinks into what it rests on however early the iteration stopped. What is below does not feel it, so momentum passes into the ground;
+//! the more so the less the island was solved, and not at all when it was.
+
+use super::gauss_seidel::{Island, Sums};
+use splashdown_math::{Dim, Space, Twist};
+
+/// Most sweeps within a level, and the change of a relative velocity (m/s) that ends them.
+const SWEEPS: usize = 12;
+const ENOUGH: f64 = 1e-4;
+
+impl<const D: usize> Island<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Does it rest on something of infinite mass, in more than one level?
+    pub(super) fn is_stack(&self) -> bool {
+        self.manifolds.last().is_some_and(|last| self.level(last.bodies) > 1)
+            && self.inverse.iter().any(|inverse| inverse.is_infinite())
+    }
+
+    /// The higher level of two bodies.
+    fn level(&self, bodies: [u32; 2]) -> u32 {
+        let [a, b] = bodies.map(|b| self.levels[b as usize]);
+        a.max(b)
+    }
+
+    /// By how much the velocities change. The impulses stay those of the iteration, from which the next step starts.
+    pub(super) fn shock(&mut self) -> Vec<Twist<D>> {
+        let impulses = self.impulses.clone();
+        let mut speeds = self.twists.clone();
+        let mut first = 0;
+        while first < self.manifolds.len() {
+            let level = self.level(self.manifolds[first].bodies);
+            let end =
+                first + self.manifolds[first..].iter().take_while(|m| self.level(m.bodies) == level).count();
+            for _ in 0..SWEEPS {
+                let mut sums = Sums::default();
+                for m in first..end {
+                    let moves = self.manifolds[m].bodies.map(|b| self.levels[b as usize] == level);
+                    self.relax_held(m, moves, &mut speeds, &mut sums);
+                }
+                if sums.largest() < ENOUGH {
+                    break;
+                }
+            }
+            first = end;
+        }
+        self.impulses = impulses;
+        speeds.iter().zip(&self.twists).map(|(after, before)| *after - *before).collect()
+    }
+}

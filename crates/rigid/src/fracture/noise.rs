@@ -1,0 +1,97 @@
+//! Smooth random displacement of space, so that the faces between the regions of a pattern are as uneven as those of a real break.
+
+use serde::{Deserialize, Serialize};
+use splashdown_math::Vector;
+
+/// A displacement field made of octaves of gradient noise, a pure function of place and seed.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct Roughness {
+    /// Bound of the displacement in each direction, in the unit of the pattern.
+    pub amplitude: f64,
+    /// Wavelength of the coarsest octave, in the unit of the pattern.
+    pub wavelength: f64,
+    /// Number of octaves; each halves wavelength and amplitude.
+    pub octaves: u32,
+    /// Seed.
+    pub seed: u64,
+}
+
+impl Roughness {
+    /// Displacement of the point `x`.
+    pub fn displacement<const D: usize>(&self, x: &Vector<D>) -> Vector<D> {
+        let mut sum = Vector::zeros();
+        let (mut scale, mut share) = (1.0 / self.wavelength, 0.5 * self.amplitude);
+        for octave in 0..u64::from(self.octaves) {
+            let y = x * scale;
+            sum += Vector::from_fn(|axis, _| {
+                share * gradient_noise(&y, hash(self.seed ^ hash(octave * D as u64 + axis as u64)))
+            });
+            scale *= 2.0;
+            share *= 0.5;
+        }
+        sum
+    }
+
+    /// Length that no displacement exceeds.
+    pub fn reach<const D: usize>(&self) -> f64 {
+        self.amplitude.abs() * (D as f64).sqrt()
+    }
+
+    /// Bound of the change of the displacement per length: distances measured after displacing are off by a factor `1 + slope` at most.
+    pub fn slope(&self) -> f64 {
+        // Each octave has the slope of the first; 2 bounds the slope of a noise of bound 1 and wavelength 1 in practice.
+        f64::from(self.octaves) * 2.0 * self.amplitude.abs() / self.wavelength
+    }
+}
+
+/// Noise within -1..1 that vanishes on the integer lattice (K. Perlin, "Improving noise", 2002, with random instead of twelve gradients).
+fn gradient_noise<const D: usize>(x: &Vector<D>, seed: u64) -> f64 {
+    let mut sum = 0.0;
+    for corner in 0..1usize << D {
+        let (mut weight, mut dot, mut key) = (1.0, 0.0, seed);
+        for axis in 0..D {
+            let floor = x[axis].floor();
+            let t = x[axis] - floor;
+            let upper = corner >> axis & 1;
+            let fade = t * t * t * (t * (6.0 * t - 15.0) + 10.0);
+            weight *= if upper == 1 { fade } else { 1.0 - fade };
+            key = hash(key ^ (floor as i64 + upper as i64) as u64);
+            // A component of the corner's gradient, times the way from the corner.
+            let component = (hash(key) >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
+            dot += component * (t - upper as f64);
+        }
+        sum += weight * dot;
+    }
+    sum.clamp(-1.0, 1.0)
+}
+
+/// The finaliser of SplitMix64.
+fn hash(x: u64) -> u64 {
+    let x = x.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^ (x >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn displacement_is_bounded_smooth_and_a_function_of_the_seed() {
+        let rough = Roughness { amplitude: 0.2, wavelength: 0.7, octaves: 3, seed: 5 };
+        let other = Roughness { seed: 6, ..rough };
+        let (mut largest, mut steepest, mut differs) = (0.0f64, 0.0f64, false);
+        for i in 0..20_000 {
+            let x = Vector::<3>::from_fn(|a, _| (0.618_034 * (i * (a + 2)) as f64).fract() * 20.0 - 10.0);
+            let d = rough.displacement(&x);
+            largest = largest.max(d.norm());
+            let step = Vector::<3>::from_fn(|a, _| if i % 3 == a { 1e-5 } else { 0.0 });
+            steepest = steepest.max((rough.displacement(&(x + step)) - d).norm() / 1e-5);
+            differs |= other.displacement(&x) != d;
+        }
+        assert!(largest < rough.reach::<3>() && largest > 0.05 * rough.reach::<3>(), "{largest}");
+        assert!(steepest < rough.slope(), "{steepest} of {}", rough.slope());
+        assert!(differs);
+    }
+}

@@ -1,0 +1,153 @@
+//! Regions around seeds: every point belongs to the nearest one (a Voronoi diagram), and the distance to the boundary is exact.
+
+use super::noise::Roughness;
+use super::placement::Placement;
+use super::regions::{BLOCK, Labels, NO_REGION};
+use serde::{Deserialize, Serialize};
+use splashdown_geometry::grid::{Index, Lattice};
+use splashdown_math::{Dim, Space, Vector};
+
+/// Seeds of regions, in the coordinates of the pattern.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Seeds<const D: usize> {
+    /// One a region.
+    pub points: Vec<Vector<D>>,
+    /// Displaces every point before its nearest seed is looked for.
+    pub roughness: Option<Roughness>,
+}
+
+/// The bisector between two seeds as a signed distance, positive on the side of the first.
+#[derive(Clone, Copy)]
+struct Bisector<const D: usize> {
+    normal: Vector<D>,
+    offset: f64,
+}
+
+impl<const D: usize> Bisector<D> {
+    fn new(own: &Vector<D>, other: &Vector<D>) -> Self {
+        let between = own - other;
+        let length = between.norm().max(f64::MIN_POSITIVE);
+        let normal = between / length;
+        Self { normal, offset: normal.dot(&((own + other) * 0.5)) }
+    }
+
+    #[inline(always)]
+    fn distance(&self, x: &Vector<D>) -> f64 {
+        self.normal.dot(x) - self.offset
+    }
+}
+
+impl<const D: usize> Seeds<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Region of a point in pattern coordinates, and its distance to the region's boundary (infinite for one region).
+    pub fn locate(&self, point: &Vector<D>) -> (u32, f64) {
+        let displaced = point + self.roughness.map_or_else(Vector::zeros, |rough| rough.displacement(point));
+        let squared = |seed: &Vector<D>| (seed - displaced).norm_squared();
+        let mut nearest = 0;
+        for (index, seed) in self.points.iter().enumerate() {
+            if squared(seed) < squared(&self.points[nearest]) {
+                nearest = index;
+            }
+        }
+        let own = &self.points[nearest];
+        let others = self.points.iter().enumerate().filter(|(index, seed)| *index != nearest && *seed != own);
+        let depth = others
+            .map(|(_, seed)| Bisector::new(own, seed).distance(&displaced))
+            .fold(f64::INFINITY, f64::min);
+        (nearest as u32, depth * self.shrink())
+    }
+
+    /// Distances after displacing may be too long by this factor; what is too short is harmless.
+    fn shrink(&self) -> f64 {
+        self.roughness.map_or(1.0, |rough| 1.0 / (1.0 + rough.slope()))
+    }
+
+    /// [`Self::locate`] for the samples of a block of the lattice where `wanted` holds, written to `labels`.
+    ///
+    /// Only seeds that can matter in the block are looked at: the distance to a seed and to a bisector both change by at most the block's
+    /// radius.
+    pub(super) fn label_block(
+        &self,
+        placement: &Placement<D>,
+        lattice: &Lattice<D>,
+        low: Index<D>,
+        high: Index<D>,
+        wanted: impl Fn(usize) -> bool,
+        labels: &mut Labels,
+    ) {
+        let seeds: &[Vector<D>] = &self.points;
+        let (first, last) = (lattice.position(low), lattice.position(high.map(|i| i - 1)));
+        let centre = placement.to_pattern(&((first + last) * 0.5));
+        let reach = self.roughness.map_or(0.0, |rough| rough.reach::<D>());
+        let radius = 0.5 * (last - first).norm() / placement.scale + reach;
+        let squared: Vec<f64> = seeds.iter().map(|seed| (seed - centre).norm_squared()).collect();
+        let closest = squared.iter().copied().fold(f64::INFINITY, f64::min).sqrt();
+        let bound = closest + 2.0 * radius;
+        let near: Vec<u32> = (0..seeds.len() as u32)
+            .filter(|&q| squared[q as usize] <= bound * bound * (1.0 + 1e-12))
+            .collect();
+        // The bisectors that can be the nearest one, for each seed that can be.
+        let mut faces: Vec<Bisector<D>> = Vec::new();
+        let mut ranges: Vec<(u32, usize, usize)> = Vec::with_capacity(near.len());
+        let mut all: Vec<(f64, Bisector<D>)> = Vec::new();
+        for &own in &near {
+            let seed = &seeds[own as usize];
+            all.clear();
+            all.extend(
+                seeds.iter().enumerate().filter(|(q, other)| *q != own as usize && *other != seed).map(
+                    |(_, other)| {
+                        let face = Bisector::new(seed, other);
+                        (face.distance(&centre), face)
+                    },
+                ),
+            );
+            let least = all.iter().map(|(distance, _)| *distance).fold(f64::INFINITY, f64::min);
+            let start = faces.len();
+            faces.extend(
+                all.iter().filter(|(d, _)| *d <= least + 2.0 * radius * (1.0 + 1e-12)).map(|(_, face)| *face),
+            );
+            ranges.push((own, start, faces.len()));
+        }
+        let factor = placement.scale * self.shrink();
+        let step = placement.row_step(lattice);
+        let mut row = low;
+        loop {
+            let first = lattice.offset(row);
+            let mut x = placement.to_pattern(&lattice.position(row));
+            for offset in first..first + (high[0] - low[0]).max(0) as usize {
+                if wanted(offset) {
+                    let y = match &self.roughness {
+                        Some(rough) => x + rough.displacement(&x),
+                        None => x,
+                    };
+                    let (own, start, end) = if let [only] = ranges[..] {
+                        only
+                    } else {
+                        let mut best = (f64::INFINITY, ranges[0]);
+                        for &range in &ranges {
+                            let squared = (seeds[range.0 as usize] - y).norm_squared();
+                            if squared < best.0 {
+                                best = (squared, range);
+                            }
+                        }
+                        best.1
+                    };
+                    let depth =
+                        faces[start..end].iter().map(|face| face.distance(&y)).fold(f64::INFINITY, f64::min);
+                    labels.region[offset] = own;
+                    labels.depth[offset] = depth * factor;
+                } else {
+                    labels.region[offset] = NO_REGION;
+                }
+                x += step;
+            }
+            let Some(axis) = (1..D).find(|&a| row[a] + 1 < high[a]) else { break };
+            row[axis] += 1;
+            row[1..axis].copy_from_slice(&low[1..axis]);
+        }
+        debug_assert!((0..D).all(|a| high[a] - low[a] <= BLOCK as isize));
+    }
+}

@@ -1,0 +1,550 @@
+//! What a body looks like to others: an exact description where there is one, surface particles, and an object-space level set.
+//!
+//! A [`Geometry`] is made once and shared by all bodies that look alike (`Arc`). It lives in object coordinates: the origin is the centre of
+//! mass and the axes are principal axes of inertia. [`Geometry::placement`] keeps the motion from the coordinates it was described in.
+
+mod hull;
+mod properties;
+mod sampling;
+#[cfg(test)]
+mod tests;
+
+pub use hull::{Hull, HullFace};
+pub use properties::MassProperties;
+
+use serde::{Deserialize, Serialize};
+use splashdown_geometry::grid::{Grid, GridError, Location};
+use splashdown_geometry::level_set::{LevelSet, LevelSetError, Surface, SurfaceDistance};
+use splashdown_geometry::mesh::{Corners, Element, MeshError, SurfaceMesh};
+use splashdown_geometry::shapes::{Shape, ShapeError};
+use splashdown_geometry::{Aabb, Bvh};
+use splashdown_math::{Dim, Frame, Space, Vector};
+use std::sync::OnceLock;
+
+/// Why a geometry was refused.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum GeometryError {
+    /// A shape with impossible measures.
+    #[error(transparent)]
+    Shape(#[from] ShapeError),
+    /// A mesh that encloses nothing.
+    #[error(transparent)]
+    Mesh(#[from] MeshError),
+    /// A level set that could not be made.
+    #[error(transparent)]
+    LevelSet(#[from] LevelSetError),
+    /// A grid that could not be made.
+    #[error(transparent)]
+    Grid(#[from] GridError),
+    /// Points that span no volume.
+    #[error("a convex hull needs at least {} finite points that do not lie in one plane", .dimension + 1)]
+    FlatHull {
+        /// Number of dimensions.
+        dimension: usize,
+    },
+    /// A solid without volume.
+    #[error("the solid has volume {0}; expected a positive, finite number")]
+    Volume(f64),
+}
+
+/// The exact form of a solid in object coordinates.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(bound = "", rename_all = "snake_case")]
+pub enum Solid<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// A ball about the origin (a disc in 2D).
+    Sphere {
+        /// Radius (m).
+        radius: f64,
+    },
+    /// A box about the origin (a rectangle in 2D).
+    Cuboid {
+        /// Half edge lengths (m).
+        half: Vector<D>,
+    },
+    /// All points within `radius` of the segment `[-half_length, half_length]` on the last axis.
+    Capsule {
+        /// Radius (m).
+        radius: f64,
+        /// Half length of the axis (m).
+        half_length: f64,
+    },
+    /// All points with `normal . x <= 0`: the ground and walls. It has no mass, so its body is static or kinematic.
+    HalfSpace {
+        /// Unit vector out of the solid.
+        normal: Vector<D>,
+    },
+    /// A convex polytope.
+    Hull(Hull<D>),
+    /// The inside of a closed surface, or a thin shell; contact goes through particles and level set.
+    Mesh {
+        /// The surface in object coordinates.
+        surface: SurfaceMesh<D>,
+    },
+    /// A combination of shapes with a signed distance by formula, in the coordinates it was described in.
+    Shape {
+        /// The shape.
+        shape: Shape<D>,
+    },
+    /// Known by its level set only, such as a fragment of a broken body.
+    Sampled,
+}
+
+/// Shared geometry of rigid bodies; see the [module](self).
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(bound = "")]
+pub struct Geometry<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    solid: Solid<D>,
+    placement: Frame<D>,
+    properties: Option<MassProperties<D>>,
+    bounds: Aabb<D>,
+    radius: f64,
+    cells: usize,
+    /// Made when first asked for, except where it is the definition. Sampled in the coordinates of `level_set_frame`.
+    #[serde(with = "once")]
+    level_set: OnceLock<LevelSet<D>>,
+    /// From object coordinates to those of the level set.
+    level_set_frame: Frame<D>,
+    #[serde(with = "once")]
+    particles: OnceLock<Vec<Vector<D>>>,
+    #[serde(skip)]
+    particle_tree: OnceLock<Bvh<D>>,
+    /// A box as a polytope.
+    #[serde(skip)]
+    polytope: OnceLock<Hull<D>>,
+}
+
+/// A value that is made when first asked for, saved if it is there.
+mod once {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use std::sync::OnceLock;
+
+    pub fn serialize<T: Serialize, S: Serializer>(
+        value: &OnceLock<T>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        value.get().serialize(serializer)
+    }
+
+    pub fn deserialize<'de, T: Deserialize<'de>, S: Deserializer<'de>>(
+        deserializer: S,
+    ) -> Result<OnceLock<T>, S::Error> {
+        Ok(Option::<T>::deserialize(deserializer)?.map_or_else(OnceLock::new, OnceLock::from))
+    }
+}
+
+impl<const D: usize> PartialEq for Geometry<D>
+where
+    Dim<D>: Space<D>,
+{
+    fn eq(&self, other: &Self) -> bool {
+        self.solid == other.solid
+            && self.placement == other.placement
+            && (!matches!(self.solid, Solid::Sampled) || self.level_set == other.level_set)
+    }
+}
+
+/// Cells of a level set on the longest side of its solid, unless told otherwise (the source's spheres have 55).
+pub const DEFAULT_CELLS: usize = 48;
+/// Cells around the solid.
+const PADDING: usize = 3;
+
+impl<const D: usize> Geometry<D>
+where
+    Dim<D>: Space<D>,
+{
+    fn new(
+        solid: Solid<D>,
+        placement: Frame<D>,
+        properties: Option<MassProperties<D>>,
+        bounds: Aabb<D>,
+    ) -> Self {
+        let radius = bounds.min.abs().sup(&bounds.max.abs()).norm();
+        let radius = match &solid {
+            Solid::Sphere { radius } => *radius,
+            Solid::Capsule { radius, half_length } => radius + half_length,
+            _ => radius,
+        };
+        Self {
+            solid,
+            placement,
+            properties,
+            bounds,
+            radius,
+            cells: DEFAULT_CELLS,
+            level_set: OnceLock::new(),
+            level_set_frame: Frame::identity(),
+            particles: OnceLock::new(),
+            particle_tree: OnceLock::new(),
+            polytope: OnceLock::new(),
+        }
+    }
+
+    /// A ball (a disc in 2D).
+    #[inline(never)]
+    pub fn sphere(radius: f64) -> Result<Self, GeometryError> {
+        let shape = Shape::ball(radius)?;
+        Ok(Self::new(
+            Solid::Sphere { radius },
+            Frame::identity(),
+            Some(MassProperties::of_shape(&shape)?),
+            shape.bounds(),
+        ))
+    }
+
+    /// A box (a rectangle in 2D) with half edge lengths `half` (m).
+    #[inline(never)]
+    pub fn cuboid(half: Vector<D>) -> Result<Self, GeometryError> {
+        let shape = Shape::cuboid(half)?;
+        Ok(Self::new(
+            Solid::Cuboid { half },
+            Frame::identity(),
+            Some(MassProperties::of_shape(&shape)?),
+            shape.bounds(),
+        ))
+    }
+
+    /// All points within `radius` of the segment from `-half_length` to `half_length` on the last axis (m).
+    #[inline(never)]
+    pub fn capsule(radius: f64, half_length: f64) -> Result<Self, GeometryError> {
+        let shape = Shape::capsule(radius, half_length)?;
+        let solid = Solid::Capsule { radius, half_length };
+        Ok(Self::new(solid, Frame::identity(), Some(MassProperties::of_shape(&shape)?), shape.bounds()))
+    }
+
+    /// Everything on the side of a plane through the origin that `normal` points away from.
+    #[inline(never)]
+    pub fn half_space(normal: Vector<D>) -> Result<Self, GeometryError> {
+        // The shape checks the normal.
+        let shape = Shape::half_space(normal, 0.0)?;
+        let normal = normal.normalize();
+        Ok(Self::new(Solid::HalfSpace { normal }, Frame::identity(), None, shape.bounds()))
+    }
+
+    /// The convex hull of `points` (m).
+    #[inline(never)]
+    pub fn hull(points: &[Vector<D>]) -> Result<Self, GeometryError> {
+        let hull = Hull::new(points).ok_or(GeometryError::FlatHull { dimension: D })?;
+        let integrals = hull.surface().enclosed_integrals()?;
+        let (properties, placement) =
+            MassProperties::principal(integrals.measure, &integrals.centroid, &integrals.second_moment)?;
+        let hull = hull.moved(&placement);
+        let bounds = Aabb::of_points(&hull.points);
+        Ok(Self::new(Solid::Hull(hull), placement, Some(properties), bounds))
+    }
+
+    /// Any [`Shape`]: contact uses its signed distance by formula and particles on its surface. `cells` of the level set on the longest side.
+    #[inline(never)]
+    pub fn shape(shape: Shape<D>, cells: usize) -> Result<Self, GeometryError> {
+        let cells = cells.max(8);
+        let moments = shape.moments(4 * cells)?;
+        let (properties, placement) =
+            MassProperties::principal(moments.volume, &moments.centre, &moments.second)?;
+        let described = shape.bounds();
+        if !described.is_bounded() {
+            return Err(ShapeError::Unbounded.into());
+        }
+        let shape = if placement == Frame::identity() { shape } else { shape.placed(placement)? };
+        let bounds = shape.bounds();
+        Ok(Self { cells, ..Self::new(Solid::Shape { shape }, placement, Some(properties), bounds) })
+    }
+
+    /// What a closed surface encloses. `cells` of its level set on the longest side; surfaces that are not closed are refused.
+    #[inline(never)]
+    pub fn mesh(surface: &SurfaceMesh<D>, cells: usize) -> Result<Self, GeometryError>
+    where
+        Corners<D>: Element<D>,
+    {
+        surface.check_closed()?;
+        let integrals = surface.enclosed_integrals()?;
+        let (properties, placement) =
+            MassProperties::principal(integrals.measure, &integrals.centroid, &integrals.second_moment)?;
+        Self::from_surface(surface, placement, properties, cells, Surface::Closed)
+    }
+
+    /// A thin shell of the given thickness (m): two-sided, with the mass of its area times its thickness.
+    #[inline(never)]
+    pub fn shell(surface: &SurfaceMesh<D>, thickness: f64, cells: usize) -> Result<Self, GeometryError>
+    where
+        Corners<D>: Element<D>,
+    {
+        let integrals = surface.integrals()?;
+        let (properties, placement) = MassProperties::principal(
+            integrals.measure * thickness,
+            &integrals.centroid,
+            &(integrals.second_moment * thickness),
+        )?;
+        Self::from_surface(
+            surface,
+            placement,
+            properties,
+            cells,
+            Surface::Shell { half_thickness: 0.5 * thickness },
+        )
+    }
+
+    fn from_surface(
+        surface: &SurfaceMesh<D>,
+        placement: Frame<D>,
+        properties: MassProperties<D>,
+        cells: usize,
+        kind: Surface,
+    ) -> Result<Self, GeometryError>
+    where
+        Corners<D>: Element<D>,
+    {
+        let mut surface = surface.clone();
+        surface.points.iter_mut().for_each(|point| *point = placement.to_world(point));
+        let thickness = if let Surface::Shell { half_thickness } = kind { half_thickness } else { 0.0 };
+        let bounds = surface.bounds().grown(thickness);
+        let spacing = bounds.extent().max() / cells.max(8) as f64;
+        let grid = Grid::covering(&bounds, spacing, PADDING)?;
+        let options = SurfaceDistance { surface: kind, ..SurfaceDistance::default() };
+        let level_set = LevelSet::from_surface(&grid, Location::Node, &surface, &options)?;
+        let mut geometry = Self::new(Solid::Mesh { surface }, placement, Some(properties), bounds);
+        geometry.cells = cells;
+        geometry.level_set = OnceLock::from(level_set);
+        Ok(geometry)
+    }
+
+    /// A solid known by its level set, which is sampled in coordinates that `frame` leads to from object coordinates (the data need no
+    /// resampling when the centre of mass or the principal axes move), and by `particles` on its surface (object coordinates, m).
+    pub fn sampled(
+        level_set: LevelSet<D>,
+        frame: Frame<D>,
+        particles: Vec<Vector<D>>,
+        properties: MassProperties<D>,
+    ) -> Self {
+        let bounds = Aabb::of_points(&particles);
+        let mut geometry = Self::new(Solid::Sampled, frame.inverse(), Some(properties), bounds);
+        geometry.level_set = OnceLock::from(level_set);
+        geometry.level_set_frame = frame;
+        geometry.particles = OnceLock::from(particles);
+        geometry
+    }
+
+    /// The same solid with the coordinates it was described in moved by `frame` in object coordinates, for bodies whose centre of mass and
+    /// axes are given. Its [`properties`](Self::properties) stay those about its own centre;
+    /// object coordinates are the body's own.
+    #[inline(never)]
+    pub fn moved(&self, frame: &Frame<D>) -> Result<Self, GeometryError> {
+        let total = frame.compose(&self.placement.inverse());
+        let formula = |shape: Shape<D>| -> Result<(Solid<D>, Aabb<D>), GeometryError> {
+            let shape = shape.placed(total)?;
+            let bounds = shape.bounds();
+            Ok((Solid::Shape { shape }, bounds))
+        };
+        let (solid, bounds) = match &self.solid {
+            Solid::Sphere { radius } => formula(Shape::ball(*radius)?)?,
+            Solid::Capsule { radius, half_length } => formula(Shape::capsule(*radius, *half_length)?)?,
+            Solid::Shape { shape } => formula(shape.clone())?,
+            Solid::HalfSpace { normal } => formula(Shape::half_space(*normal, 0.0)?)?,
+            Solid::Cuboid { .. } | Solid::Hull(_) => {
+                let hull = self.polytope().ok_or(GeometryError::FlatHull { dimension: D })?.moved(&total);
+                let bounds = Aabb::of_points(&hull.points);
+                (Solid::Hull(hull), bounds)
+            }
+            Solid::Mesh { surface } => {
+                let mut surface = surface.clone();
+                surface.points.iter_mut().for_each(|point| *point = total.to_world(point));
+                let bounds = surface.bounds();
+                (Solid::Mesh { surface }, bounds)
+            }
+            Solid::Sampled => {
+                let particles: Vec<_> = self.particles().iter().map(|point| total.to_world(point)).collect();
+                (Solid::Sampled, Aabb::of_points(&particles))
+            }
+        };
+        let mut moved = Self::new(solid, Frame::identity(), self.properties, bounds);
+        moved.cells = self.cells;
+        if let (Solid::Mesh { .. } | Solid::Sampled, Some(level_set)) = (&moved.solid, self.level_set.get()) {
+            moved.level_set = OnceLock::from(level_set.clone());
+            moved.level_set_frame = self.level_set_frame.compose(&total.inverse());
+            moved.particles = OnceLock::from(
+                self.particles().iter().map(|point| total.to_world(point)).collect::<Vec<_>>(),
+            );
+        }
+        Ok(moved)
+    }
+
+    /// The exact form.
+    pub fn solid(&self) -> &Solid<D> {
+        &self.solid
+    }
+
+    /// From the coordinates the solid was described in to object coordinates (centre of mass at the origin, principal axes).
+    pub fn placement(&self) -> &Frame<D> {
+        &self.placement
+    }
+
+    /// Volume and inertia for density 1; `None` for a half space.
+    pub fn properties(&self) -> Option<&MassProperties<D>> {
+        self.properties.as_ref()
+    }
+
+    /// A box around the solid in object coordinates (m).
+    pub fn bounds(&self) -> &Aabb<D> {
+        &self.bounds
+    }
+
+    /// Largest distance of a point of the solid from the centre of mass (m), or a bound of it; infinite for a half space.
+    pub fn radius(&self) -> f64 {
+        self.radius
+    }
+
+    /// A box around the solid in world coordinates (m).
+    pub fn world_bounds(&self, frame: &Frame<D>) -> Aabb<D> {
+        match &self.solid {
+            Solid::Sphere { radius } => {
+                Aabb { min: frame.position.add_scalar(-radius), max: frame.position.add_scalar(*radius) }
+            }
+            Solid::HalfSpace { normal } => {
+                let normal = frame.vector_to_world(normal);
+                let mut bounds = Aabb::everything();
+                for a in 0..D {
+                    if normal[a] > 1.0 - 1e-12 {
+                        bounds.max[a] = frame.position[a];
+                    } else if normal[a] < -1.0 + 1e-12 {
+                        bounds.min[a] = frame.position[a];
+                    }
+                }
+                bounds
+            }
+            Solid::Capsule { radius, half_length } => {
+                let mut axis = Vector::zeros();
+                axis[D - 1] = *half_length;
+                let half = frame.vector_to_world(&axis).abs().add_scalar(*radius);
+                Aabb { min: frame.position - half, max: frame.position + half }
+            }
+            _ => {
+                let center = frame.to_world(&self.bounds.center());
+                let half = Dim::to_matrix(&frame.rotation).abs() * self.bounds.extent() * 0.5;
+                Aabb { min: center - half, max: center + half }
+            }
+        }
+    }
+
+    /// Signed distance (m, negative inside) and the unit vector out of the solid at a point in object coordinates, defined everywhere.
+    pub fn distance_and_normal(&self, point: &Vector<D>) -> (f64, Vector<D>) {
+        match &self.solid {
+            Solid::Sphere { radius } => {
+                let length = point.norm();
+                if length > 0.0 {
+                    return (length - radius, point / length);
+                }
+                (-radius, Vector::from_fn(|a, _| if a == 1 { 1.0 } else { 0.0 }))
+            }
+            Solid::Cuboid { half } => sampling::cuboid_distance(point, half),
+            Solid::Capsule { radius, half_length } => {
+                let mut from_axis = *point;
+                from_axis[D - 1] -= point[D - 1].clamp(-half_length, *half_length);
+                let length = from_axis.norm();
+                if length > 0.0 {
+                    return (length - radius, from_axis / length);
+                }
+                (-radius, Vector::from_fn(|a, _| if a == 0 { 1.0 } else { 0.0 }))
+            }
+            Solid::HalfSpace { normal } => (normal.dot(point), *normal),
+            Solid::Hull(hull) => hull.distance_and_normal(point),
+            Solid::Shape { shape } => {
+                let (distance, normal) = shape.distance_and_normal(point);
+                (distance, normal.try_normalize(1e-12).unwrap_or(normal))
+            }
+            Solid::Mesh { .. } | Solid::Sampled => match self.level_set.get() {
+                Some(level_set) => {
+                    let local = self.level_set_frame.to_world(point);
+                    (
+                        level_set.value(&local),
+                        self.level_set_frame.vector_to_object(&level_set.normal(&local)),
+                    )
+                }
+                None => (f64::INFINITY, Vector::zeros()),
+            },
+        }
+    }
+
+    /// Signed distance (m, negative inside) of a point in object coordinates.
+    pub fn signed_distance(&self, point: &Vector<D>) -> f64 {
+        match self.level_set.get() {
+            Some(level_set) if matches!(self.solid, Solid::Mesh { .. } | Solid::Sampled) => {
+                level_set.value(&self.level_set_frame.to_world(point))
+            }
+            _ => self.distance_and_normal(point).0,
+        }
+    }
+
+    /// Is the distance of a point in object coordinates below `threshold` (m)? Quick far from the surface.
+    pub fn is_below(&self, point: &Vector<D>, threshold: f64) -> bool {
+        match self.level_set.get() {
+            Some(level_set) if matches!(self.solid, Solid::Mesh { .. } | Solid::Sampled) => {
+                level_set.is_below(&self.level_set_frame.to_world(point), threshold)
+            }
+            _ => self.signed_distance(point) < threshold,
+        }
+    }
+
+    /// The level set and the motion from object coordinates to its coordinates; made when first asked for. `None` for a half space.
+    #[inline(never)]
+    pub fn level_set(&self) -> Option<(&LevelSet<D>, &Frame<D>)> {
+        if matches!(self.solid, Solid::HalfSpace { .. }) {
+            return None;
+        }
+        if self.level_set.get().is_none() {
+            let grid = Grid::covering(&self.bounds, self.level_set_spacing(), PADDING).ok()?;
+            let field = splashdown_geometry::grid::Field::from_fn(&grid, Location::Node, |x| {
+                self.distance_and_normal(x).0
+            });
+            let level_set = LevelSet::from_field(field).ok()?;
+            let _ = self.level_set.set(level_set);
+        }
+        self.level_set.get().map(|level_set| (level_set, &self.level_set_frame))
+    }
+
+    /// Spacing of the level set that [`Self::level_set`] makes (m).
+    pub fn level_set_spacing(&self) -> f64 {
+        match self.level_set.get() {
+            Some(level_set) => level_set.field().grid().min_spacing(),
+            None => self.bounds.extent().max() / self.cells as f64,
+        }
+    }
+
+    /// Points on the surface, at most about two level-set cells apart, in object coordinates (m); empty for a half space. Made when first
+    /// asked for.
+    #[inline(never)]
+    pub fn particles(&self) -> &[Vector<D>] {
+        self.particles.get_or_init(|| sampling::particles(self))
+    }
+
+    /// A tree over [`Self::particles`].
+    pub(crate) fn particle_tree(&self) -> &Bvh<D> {
+        self.particle_tree.get_or_init(|| {
+            let particles = self.particles();
+            Bvh::from_fn(particles.len(), |i| Aabb::of_points([&particles[i as usize]]))
+        })
+    }
+
+    /// The solid as a convex polytope, if it is one.
+    pub fn polytope(&self) -> Option<&Hull<D>> {
+        match &self.solid {
+            Solid::Hull(hull) => Some(hull),
+            Solid::Cuboid { half } => Some(self.polytope.get_or_init(|| {
+                let corner =
+                    |k: usize| Vector::from_fn(|a, _| if k >> a & 1 == 1 { half[a] } else { -half[a] });
+                let corners: Vec<Vector<D>> = (0..1usize << D).map(corner).collect();
+                Hull::new(&corners).unwrap_or(Hull { points: corners, faces: Vec::new(), edges: Vec::new() })
+            })),
+            _ => None,
+        }
+    }
+
+    /// The surface as a closed mesh in object coordinates, for drawing and export; `None` for a half space.
+    #[inline(never)]
+    pub fn surface(&self) -> Option<SurfaceMesh<D>> {
+        sampling::surface(self)
+    }
+}

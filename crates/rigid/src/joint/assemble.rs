@@ -1,0 +1,182 @@
+//! Assembly: moves bodies, without touching their velocities, until their joints hold.
+//!
+//! For what rounding or push-out left over, and for scenes whose joints do not hold at the start. Newton's method on the positions with the rows
+//! at the present ones; each displacement is the smallest in the metric of mass, so the common centre of mass stays.
+
+use super::Joint;
+use super::coordinates::near;
+use super::rows::{Include, InverseInertia, Purpose, Row, matrix, pose_of, push_rows};
+use super::solver::{Accuracy, BoundedSystem, LEAST_SHIFT};
+use crate::Body;
+use splashdown_math::{Coordinates, Dim, Frame, Space, Twist};
+
+/// When assembly ends.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct AssemblyOptions {
+    /// Error at which it ends, relative to the length of the joint (rad for angles).
+    pub tolerance: f64,
+    /// Most Newton steps.
+    pub max_iterations: usize,
+}
+
+impl Default for AssemblyOptions {
+    fn default() -> Self {
+        Self { tolerance: 1e-11, max_iterations: 60 }
+    }
+}
+
+/// What assembly did.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct AssemblyReport {
+    /// Newton steps taken.
+    pub iterations: usize,
+    /// Largest error before, relative.
+    pub initial_error: f64,
+    /// Largest error at the end, relative; stays above the tolerance where joints contradict each other.
+    pub error: f64,
+}
+
+/// Largest turn of a body in one Newton step (rad).
+const MAX_TURN: f64 = 1.5;
+
+/// Rows with their errors at given frames.
+struct Errors<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    rows: Vec<Row<D>>,
+    error: Vec<f64>,
+    bounds: Vec<[f64; 2]>,
+    largest: f64,
+}
+
+impl<const D: usize> Errors<D>
+where
+    Dim<D>: Space<D>,
+{
+    fn measure(joints: &[Joint<D>], frames: &[Frame<D>]) -> Self {
+        let mut found = Self { rows: vec![], error: vec![], bounds: vec![], largest: 0.0 };
+        let mut all = Vec::new();
+        for (index, joint) in joints.iter().enumerate() {
+            let pose = pose_of(joint, frames);
+            all.clear();
+            push_rows(joint, index, &pose, frames, Include::LocksAndLimits, &mut all);
+            for row in &all {
+                let value = pose.value[row.slot];
+                let any = [f64::NEG_INFINITY, f64::INFINITY];
+                let (error, bounds) = match row.purpose {
+                    Purpose::Limit { min, max } => {
+                        let value = near(value, min, max, row.slot >= D);
+                        match (value < min, value > max) {
+                            _ if min == max => (value - min, any),
+                            (true, _) => (value - min, [0.0, f64::INFINITY]),
+                            (_, true) => (value - max, [f64::NEG_INFINITY, 0.0]),
+                            // Within its limits, and free to stay there.
+                            _ => continue,
+                        }
+                    }
+                    _ => (value, any),
+                };
+                let relative = error.abs() / if row.slot < D { joint.length() } else { 1.0 };
+                found.largest = if relative.is_nan() { f64::INFINITY } else { found.largest.max(relative) };
+                found.rows.push(*row);
+                found.error.push(error);
+                found.bounds.push(bounds);
+            }
+        }
+        found
+    }
+}
+
+/// `sum error^2 / A_ii` with the weights of another set of rows; limits that were not violated there have none yet.
+fn merit<const D: usize>(errors: &Errors<D>, weight: &dyn Fn(&Row<D>) -> f64) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    errors.rows.iter().zip(&errors.error).map(|(row, error)| error * error * weight(row)).sum()
+}
+
+/// Moves the dynamic bodies at `frames` until `joints` hold.
+pub fn assemble<const D: usize>(
+    bodies: &[Body<D>],
+    joints: &[Joint<D>],
+    frames: &mut [Frame<D>],
+    options: &AssemblyOptions,
+) -> AssemblyReport
+where
+    Dim<D>: Space<D>,
+{
+    let mut now = Errors::measure(joints, frames);
+    let mut report = AssemblyReport { iterations: 0, initial_error: now.largest, error: now.largest };
+    if !now.largest.is_finite() {
+        return report;
+    }
+    let mut shift = LEAST_SHIFT;
+    let mut slow = 0;
+    while now.largest > options.tolerance && report.iterations < options.max_iterations && slow < 5 {
+        let inverse = InverseInertia::new(bodies, frames, &now.rows);
+        let mut system = BoundedSystem::new(matrix(&now.rows, &inverse), std::iter::empty());
+        let rhs: Vec<f64> = now.error.iter().map(|error| -error).collect();
+        let mut step = vec![0.0; now.rows.len()];
+        system.solve(&rhs, &now.bounds, Accuracy::Damped { shift }, &mut step);
+
+        let mut moves: Vec<Option<Twist<D>>> = vec![None; bodies.len()];
+        for (row, &size) in now.rows.iter().zip(&step) {
+            for (i, wrench) in row.ends() {
+                if let Some(change) = inverse.apply(i, wrench) {
+                    *moves[i].get_or_insert_with(Twist::zero) += change * size;
+                }
+            }
+        }
+        for twist in moves.iter_mut().flatten() {
+            let turn = twist.angular.norm();
+            if turn > MAX_TURN {
+                twist.angular = twist.angular * (MAX_TURN / turn);
+            }
+        }
+        let mut part = 1.0;
+
+        // Weights by row, for the comparison before and after.
+        let mut weights = vec![0.0; 6 * joints.len()];
+        let mean = system.diagonal().iter().sum::<f64>() / system.size() as f64;
+        for (row, diagonal) in now.rows.iter().zip(system.diagonal()) {
+            weights[6 * row.joint + row.slot] = if *diagonal > 0.0 { 1.0 / diagonal } else { 0.0 };
+        }
+        let weight = |row: &Row<D>| match weights[6 * row.joint + row.slot] {
+            0.0 => 1.0 / mean,
+            known => known,
+        };
+        let before = merit(&now, &weight);
+        let saved = frames.to_vec();
+        let accepted = loop {
+            for (frame, change) in frames.iter_mut().zip(&moves) {
+                if let Some(twist) = change {
+                    *frame = frame.moved(twist, part);
+                }
+            }
+            let next = Errors::measure(joints, frames);
+            let after = merit(&next, &weight);
+            if next.largest.is_finite() && (after < before || next.largest <= options.tolerance) {
+                break Some((next, after));
+            }
+            frames.copy_from_slice(&saved);
+            part *= 0.5;
+            if part < 0.05 {
+                break None;
+            }
+        };
+        report.iterations += 1;
+        match accepted {
+            Some((next, after)) => {
+                // Joints that contradict each other leave an error that no step lowers.
+                slow = if after > 0.98 * before { slow + 1 } else { 0 };
+                now = next;
+                shift = (shift * 0.1).max(LEAST_SHIFT);
+            }
+            None if shift < 0.1 => shift = (shift * 1e3).max(1e-6),
+            None => break,
+        }
+    }
+    report.error = now.largest;
+    report
+}

@@ -1,0 +1,545 @@
+//! Builds bodies of finite elements from their description.
+
+use crate::build::BuildError;
+use crate::description::*;
+use splashdown_couple::{SolidBody, SolidElement, Solids, World};
+use splashdown_deformable::collide::{Colliders, Obstacle};
+use splashdown_deformable::contact::{BarrierOptions, ContactSurface, SelfContact, SelfContactOptions};
+use splashdown_deformable::element::{Damping, DampingKind, Material};
+use splashdown_deformable::integrate::{Driver, ImplicitScheme, Motion, Path, Scheme};
+use splashdown_deformable::material::{
+    Extension, ExtensionKind, Fibre, Lame, Law, Model, MuscleCurve, Plasticity, SplineBranch, Yield,
+};
+use splashdown_deformable::{Bending, BendingModel, BendingPlasticity, Elements, Solid};
+use splashdown_geometry::generate::{
+    CubeSplit, Diagonals, ball_tetrahedra, box_hexahedra, box_tetrahedra, disc_triangles, sheet,
+    torus_tetrahedra,
+};
+use splashdown_geometry::mesh::{HexahedronMesh, SurfaceMesh, TetrahedronMesh, TriangleMesh};
+use splashdown_geometry::shapes::Shape as Solidity;
+use splashdown_math::{Dim, Space, Vector};
+
+/// A mesh with everything that depends on its kind of element.
+pub(crate) struct Built<const D: usize> {
+    points: Vec<Vector<D>>,
+    element: SolidElement,
+    elements: Vec<u32>,
+    /// Triangles in 3D, segments in 2D, that touch other things.
+    surface: Vec<[u32; D]>,
+}
+
+/// What differs between the dimensions: which meshes there are and what elements they make.
+pub(crate) trait ElasticSpace<const D: usize>: Space<D> {
+    /// The mesh of a geometry.
+    fn mesh(name: &str, geometry: &Geometry) -> Result<Built<D>, BuildError>;
+    /// Adds the elements of a mesh to the solid and their masses to `mass`.
+    fn add_elements(
+        body: &Deformable,
+        mesh: &Built<D>,
+        first: u32,
+        material: Material,
+        solid: &mut Solid<D>,
+        mass: &mut [f64],
+    ) -> Result<(), BuildError>;
+}
+
+fn wrong(name: &str, what: impl std::fmt::Display) -> BuildError {
+    BuildError::Elastic { name: name.into(), reason: what.to_string() }
+}
+
+fn point<const D: usize>(name: &str, values: &[f64]) -> Result<Vector<D>, BuildError> {
+    if values.len() == D {
+        Ok(Vector::from_column_slice(values))
+    } else {
+        Err(wrong(name, format!("expected {D} components, found {}", values.len())))
+    }
+}
+
+fn plasticity(plastic: &PlasticDescription) -> Plasticity {
+    let limit = plastic.limit;
+    let criterion = if plastic.volume { Yield::Full { limit } } else { Yield::Deviatoric { limit } };
+    Plasticity { criterion, limit: plastic.limit_stretch }
+}
+
+fn boundary<const D: usize>(surface: &SurfaceMesh<D>, nodes: &[u32]) -> Vec<[u32; D]> {
+    surface.elements.iter().map(|face| face.map(|point| nodes[point as usize])).collect()
+}
+
+impl ElasticSpace<2> for Dim<2> {
+    fn mesh(name: &str, geometry: &Geometry) -> Result<Built<2>, BuildError> {
+        let failed = |error: splashdown_geometry::generate::GenerateError| wrong(name, error);
+        let mesh: TriangleMesh<2> = match geometry {
+            Geometry::Box(own) => {
+                let (from, size) = (point::<2>(name, &own.from)?, point::<2>(name, &own.size)?);
+                let cells = [own.cells[0] as usize, own.cells[1] as usize];
+                let (u, v) = (Vector::<2>::new(size[0], 0.0), Vector::<2>::new(0.0, size[1]));
+                sheet(from, u, v, cells, Diagonals::Alternating).map_err(failed)?
+            }
+            Geometry::Sheet(own) => {
+                let cells = [own.cells[0] as usize, own.cells[1] as usize];
+                let (u, v) = (point::<2>(name, &own.u)?, point::<2>(name, &own.v)?);
+                sheet(point::<2>(name, &own.corner)?, u, v, cells, Diagonals::Alternating).map_err(failed)?
+            }
+            Geometry::Ball(own) => {
+                disc_triangles(point::<2>(name, &own.centre)?, own.radius, own.cells as usize)
+                    .map_err(failed)?
+            }
+            _ => return Err(wrong(name, "this geometry exists in three dimensions only")),
+        };
+        let around = mesh.boundary().map_err(|error| wrong(name, error))?;
+        Ok(Built {
+            surface: boundary(&around.mesh, &around.points),
+            elements: mesh.elements.iter().flatten().copied().collect(),
+            points: mesh.points,
+            element: SolidElement::Triangle,
+        })
+    }
+
+    fn add_elements(
+        body: &Deformable,
+        mesh: &Built<2>,
+        first: u32,
+        material: Material,
+        solid: &mut Solid<2>,
+        mass: &mut [f64],
+    ) -> Result<(), BuildError> {
+        let triangles =
+            TriangleMesh { points: mesh.points.clone(), elements: mesh.elements.as_chunks::<3>().0.to_vec() };
+        let failed = |error: &dyn std::fmt::Display| wrong(&body.name, error);
+        let mut elements =
+            Elements::triangles(&triangles, first, material).map_err(|error| failed(&error))?;
+        if let Some(plastic) = &body.elastic.plastic {
+            elements.set_plasticity(plasticity(plastic)).map_err(|error| failed(&error))?;
+        }
+        elements.add_masses(mass);
+        solid.add(elements);
+        Ok(())
+    }
+}
+
+impl ElasticSpace<3> for Dim<3> {
+    fn mesh(name: &str, geometry: &Geometry) -> Result<Built<3>, BuildError> {
+        let failed = |error: splashdown_geometry::generate::GenerateError| wrong(name, error);
+        let tetrahedra = |mesh: TetrahedronMesh| {
+            let around = mesh.boundary().map_err(|error| wrong(name, error))?;
+            Ok(Built {
+                surface: boundary(&around.mesh, &around.points),
+                elements: mesh.elements.iter().flatten().copied().collect(),
+                points: mesh.points,
+                element: SolidElement::Tetrahedron,
+            })
+        };
+        let cloth = |mesh: TriangleMesh<3>| Built {
+            surface: mesh.elements.clone(),
+            elements: mesh.elements.iter().flatten().copied().collect(),
+            points: mesh.points,
+            element: SolidElement::Triangle,
+        };
+        match geometry {
+            Geometry::Box(own) => {
+                let (from, size) = (point::<3>(name, &own.from)?, point::<3>(name, &own.size)?);
+                let cells = [own.cells[0] as usize, own.cells[1] as usize, own.cells[2] as usize];
+                if own.hexahedra {
+                    let mesh: HexahedronMesh = box_hexahedra(from, from + size, cells).map_err(failed)?;
+                    let around = mesh.boundary().map_err(|error| wrong(name, error))?;
+                    return Ok(Built {
+                        surface: boundary(&around.mesh, &around.points),
+                        elements: mesh.elements.iter().flatten().copied().collect(),
+                        points: mesh.points,
+                        element: SolidElement::Hexahedron,
+                    });
+                }
+                tetrahedra(box_tetrahedra(from, from + size, cells, CubeSplit::Five).map_err(failed)?)
+            }
+            Geometry::Sheet(own) => {
+                let cells = [own.cells[0] as usize, own.cells[1] as usize];
+                let (u, v) = (point::<3>(name, &own.u)?, point::<3>(name, &own.v)?);
+                let mesh = sheet(point::<3>(name, &own.corner)?, u, v, cells, Diagonals::Alternating)
+                    .map_err(failed)?;
+                Ok(cloth(mesh))
+            }
+            Geometry::Ball(own) => {
+                let centre = point::<3>(name, &own.centre)?;
+                tetrahedra(ball_tetrahedra(centre, own.radius, own.cells as usize).map_err(failed)?)
+            }
+            Geometry::Torus(own) => {
+                let centre = point::<3>(name, &own.centre)?;
+                let mut mesh = torus_tetrahedra(
+                    Vector::zeros(),
+                    own.ring,
+                    own.tube,
+                    own.cells as usize,
+                    own.around as usize,
+                )
+                .map_err(failed)?;
+                // The generator's axis is z; a cyclic change of axes keeps the orientation.
+                for point in &mut mesh.points {
+                    *point = Vector::<3>::new(point[1], point[2], point[0]) + centre;
+                }
+                tetrahedra(mesh)
+            }
+            Geometry::File(own) => {
+                let offset =
+                    own.offset.as_deref().map_or(Ok(Vector::zeros()), |offset| point::<3>(name, offset))?;
+                let loaded =
+                    splashdown_geometry::io::read_mesh(&own.path).map_err(|error| wrong(name, error))?;
+                let points: Vec<Vector<3>> =
+                    loaded.points.iter().map(|point| point * own.scale + offset).collect();
+                if own.surface {
+                    let mesh = TriangleMesh { points, elements: loaded.triangles };
+                    let (mesh, _) = mesh.without_unreferenced().map_err(|error| wrong(name, error))?;
+                    Ok(cloth(mesh))
+                } else {
+                    let mesh = TetrahedronMesh { points, elements: loaded.tetrahedra };
+                    let (mesh, _) = mesh.without_unreferenced().map_err(|error| wrong(name, error))?;
+                    tetrahedra(mesh)
+                }
+            }
+            Geometry::Chain(_) => Err(wrong(name, "a chain has no elements; leave out `material`")),
+        }
+    }
+
+    fn add_elements(
+        body: &Deformable,
+        mesh: &Built<3>,
+        first: u32,
+        material: Material,
+        solid: &mut Solid<3>,
+        mass: &mut [f64],
+    ) -> Result<(), BuildError> {
+        let failed = |error: &dyn std::fmt::Display| wrong(&body.name, error);
+        let elastic = &body.elastic;
+        match mesh.element {
+            SolidElement::Triangle => {
+                let triangles = TriangleMesh {
+                    points: mesh.points.clone(),
+                    elements: mesh.elements.as_chunks::<3>().0.to_vec(),
+                };
+                let thickness = elastic.thickness.unwrap_or(1e-3);
+                let mut elements = Elements::membrane(&triangles, first, thickness, material)
+                    .map_err(|error| failed(&error))?;
+                if let Some(plastic) = &elastic.plastic {
+                    elements.set_plasticity(plasticity(plastic)).map_err(|error| failed(&error))?;
+                }
+                elements.add_masses(mass);
+                solid.add(elements);
+                if let Some(own) = &elastic.bending {
+                    let mut bending = Bending::new(
+                        &triangles,
+                        first,
+                        BendingModel::DiscreteShells,
+                        own.stiffness,
+                        own.damping,
+                    );
+                    if let Some(angle) = own.yield_angle {
+                        let yield_angle = angle.to_radians();
+                        bending = bending.with_plasticity(BendingPlasticity { yield_angle, hardening: 0.0 });
+                    }
+                    solid.add(bending);
+                }
+            }
+            SolidElement::Hexahedron => {
+                let hexahedra = HexahedronMesh {
+                    points: mesh.points.clone(),
+                    elements: mesh.elements.as_chunks::<8>().0.to_vec(),
+                };
+                let mut elements =
+                    Elements::hexahedra(&hexahedra, first, material).map_err(|error| failed(&error))?;
+                if let Some(plastic) = &elastic.plastic {
+                    elements.set_plasticity(plasticity(plastic)).map_err(|error| failed(&error))?;
+                }
+                elements.add_masses(mass);
+                solid.add(elements);
+            }
+            _ => {
+                let tetrahedra = TetrahedronMesh {
+                    points: mesh.points.clone(),
+                    elements: mesh.elements.as_chunks::<4>().0.to_vec(),
+                };
+                let mut elements =
+                    Elements::tetrahedra(&tetrahedra, first, material).map_err(|error| failed(&error))?;
+                if let Some(plastic) = &elastic.plastic {
+                    elements.set_plasticity(plasticity(plastic)).map_err(|error| failed(&error))?;
+                }
+                if let Some(own) = &elastic.fibre {
+                    let direction = point::<3>(&body.name, &own.direction)?;
+                    let curve = MuscleCurve { maximum: own.tension, ..MuscleCurve::default() };
+                    let fibre = Fibre { curve, activation: own.activation, ..Fibre::muscle() };
+                    let count = elements.len();
+                    elements.add_fibres(fibre, vec![direction; count]);
+                }
+                elements.add_masses(mass);
+                solid.add(elements);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn law(own: &ElasticMaterial) -> Law {
+    let model = match own.model {
+        ElasticModel::Linear => Model::Linear,
+        ElasticModel::RotatedLinear => Model::RotatedLinear,
+        ElasticModel::StVenantKirchhoff => Model::StVenantKirchhoff,
+        ElasticModel::NeoHookean => Model::NeoHookean,
+        ElasticModel::FixedCorotated => Model::FixedCorotated,
+        ElasticModel::CompressibleFlow => Model::CompressibleFlow,
+        ElasticModel::Spline => {
+            Model::Spline { compression: SplineBranch::default(), extension: SplineBranch::default() }
+        }
+    };
+    let Some(inversion) = own.inversion else { return Law::safe(model) };
+    let kind = match inversion {
+        Inversion::None => ExtensionKind::None,
+        Inversion::Constant { stretch } => ExtensionKind::Constant { stretch },
+        Inversion::LinearStretch { stretch } => ExtensionKind::LinearStretch { stretch },
+        Inversion::LinearDet { volume } => ExtensionKind::LinearDet { volume },
+        Inversion::Energy { stretch } => ExtensionKind::Energy { stretch, stiffness: None },
+    };
+    Law { model, extension: Extension::new(kind) }
+}
+
+/// Adds all bodies with a material to the world; rigid bodies of the scene that have a shape we know become their obstacles.
+pub(crate) fn add_elastic<const D: usize>(world: &mut World<D>, scene: &Scene) -> Result<(), BuildError>
+where
+    Dim<D>: ElasticSpace<D>,
+{
+    let bodies: Vec<&Deformable> = scene.deformable.iter().filter(|body| body.material.is_some()).collect();
+    if bodies.is_empty() {
+        return Ok(());
+    }
+    let step = &scene.elastic;
+    let scheme = match step.integrator {
+        ElasticIntegrator::SchemeA => Scheme::A,
+        ElasticIntegrator::SchemeB => Scheme::B,
+        ElasticIntegrator::SchemeC => Scheme::C,
+        ElasticIntegrator::Newmark => Scheme::Newmark,
+        ElasticIntegrator::BackwardEuler => Scheme::Implicit(ImplicitScheme::BackwardEuler),
+        ElasticIntegrator::AverageAcceleration => Scheme::Implicit(ImplicitScheme::AverageAcceleration),
+    };
+    let mut solids = Solids::<D>::new(world.model().gravity, scheme);
+    solids.integrator.implicit.max_iterations = step.newton_iterations as usize;
+    solids.integrator.implicit.tolerance = step.tolerance;
+    let mut surface: Vec<[u32; D]> = Vec::new();
+    let (mut rest, mut position, mut velocity) = (Vec::new(), Vec::new(), Vec::new());
+    for body in bodies {
+        let name = body.name.as_str();
+        let Some(own) = &body.material else { continue };
+        let is_sheet = D == 3
+            && matches!(
+                &body.geometry,
+                Geometry::Sheet(_) | Geometry::File(FileGeometry { surface: true, .. })
+            );
+        let lame = if is_sheet {
+            Lame::plane_stress(own.young, own.poisson)
+        } else {
+            Lame::new(own.young, own.poisson)
+        };
+        let kind = match own.damping_kind {
+            ElasticDamping::Linear => DampingKind::Linear,
+            ElasticDamping::Conserving => DampingKind::Conserving,
+            ElasticDamping::Blend => DampingKind::Blend,
+            ElasticDamping::Stiffness => DampingKind::Stiffness,
+        };
+        let mesh = <Dim<D> as ElasticSpace<D>>::mesh(name, &body.geometry)?;
+        let mut material = Material {
+            law: law(own),
+            lame: lame.map_err(|error| wrong(name, error))?,
+            density: body.density.unwrap_or(1.0),
+            damping: Damping { kind, time: own.damping },
+        };
+        if let Some(total) = body.mass {
+            // Density from the mass: the volume is what unit density weighs.
+            let mut trial = Solid::new(Vec::new(), Vec::new(), Vector::zeros());
+            let mut mass = vec![0.0; mesh.points.len()];
+            let unit = Material { density: 1.0, ..material };
+            <Dim<D> as ElasticSpace<D>>::add_elements(body, &mesh, 0, unit, &mut trial, &mut mass)?;
+            material.density = total / mass.iter().sum::<f64>();
+        }
+        let moving = body.velocity.as_deref().map_or(Ok(Vector::zeros()), |v| point::<D>(name, v))?;
+        for (copy, offset) in offsets::<D>(name, body.elastic.repeat.as_ref())?.into_iter().enumerate() {
+            let placed = Built {
+                points: mesh.points.iter().map(|x| x + offset).collect(),
+                element: mesh.element,
+                elements: mesh.elements.clone(),
+                surface: mesh.surface.clone(),
+            };
+            let count = placed.points.len();
+            let mut pinned = vec![false; count];
+            for &index in &body.pinned {
+                if let Some(pin) = pinned.get_mut(index as usize) {
+                    *pin = true;
+                }
+            }
+            let first = solids.solid.len() as u32;
+            for hold in &body.elastic.hold {
+                let (from, to) = (point::<D>(name, &hold.from)?, point::<D>(name, &hold.to)?);
+                let slack = 1e-9;
+                let inside = |x: &Vector<D>| {
+                    (0..D).all(|axis| x[axis] >= from[axis] - slack && x[axis] <= to[axis] + slack)
+                };
+                let nodes: Vec<(u32, Vector<D>)> = placed
+                    .points
+                    .iter()
+                    .enumerate()
+                    .filter(|(_, x)| inside(x))
+                    .map(|(node, x)| (first + node as u32, *x))
+                    .collect();
+                nodes.iter().for_each(|(node, _)| pinned[(node - first) as usize] = true);
+                if hold.velocity.is_some() || hold.spin.is_some() {
+                    let mut spin = [0.0; 3];
+                    match hold.spin.as_deref() {
+                        Some(&[rate]) if D == 2 => spin[2] = rate,
+                        Some(&[x, y, z]) if D == 3 => spin = [x, y, z],
+                        Some(_) => {
+                            return Err(wrong(name, "`hold.spin` needs one number in 2D and three in 3D"));
+                        }
+                        None => {}
+                    }
+                    let parameters = Path {
+                        velocity: hold
+                            .velocity
+                            .as_deref()
+                            .map_or(Ok(Vector::zeros()), |v| point::<D>(name, v))?,
+                        centre: hold
+                            .centre
+                            .as_deref()
+                            .map_or(Ok(Vector::zeros()), |c| point::<D>(name, c))?,
+                        spin,
+                        start: hold.start,
+                        end: hold.end.unwrap_or(f64::INFINITY),
+                    };
+                    solids.integrator.drivers.push(Driver::new(nodes, parameters));
+                }
+            }
+            let mut mass = vec![0.0; first as usize + count];
+            let forces = solids.solid.forces().len();
+            <Dim<D> as ElasticSpace<D>>::add_elements(
+                body,
+                &placed,
+                first,
+                material,
+                &mut solids.solid,
+                &mut mass,
+            )?;
+            if let Some(node) = mass[first as usize..].iter().position(|&mass| !(mass > 0.0)) {
+                return Err(wrong(name, format!("point {node} of the mesh belongs to no element")));
+            }
+            solids.solid.add_particles(&mass[first as usize..], &pinned);
+            surface.extend(placed.surface.iter().map(|face| face.map(|node| node + first)));
+            let mut noise = Noise::new(body.elastic.disturb.as_ref().map_or(0, |disturb| disturb.seed));
+            let amplitude = body.elastic.disturb.as_ref().map_or(0.0, |disturb| disturb.noise);
+            for (x, &pinned) in placed.points.iter().zip(&pinned) {
+                rest.extend(x.iter());
+                position.extend(x.iter().map(|c| if pinned { *c } else { c + amplitude * noise.next() }));
+                velocity.extend(moving.iter().map(|v| if pinned { 0.0 } else { *v }));
+            }
+            let name =
+                if body.elastic.repeat.is_some() { format!("{name}-{}", copy + 1) } else { name.to_owned() };
+            solids.bodies.push(SolidBody {
+                name,
+                particles: first as usize..first as usize + count,
+                element: placed.element,
+                elements: placed.elements,
+                forces: forces..solids.solid.forces().len(),
+                strength: body.elastic.strength.clone(),
+            });
+        }
+    }
+    add_obstacles(&mut solids, world, scene)?;
+    let contact = ContactSurface::new(surface);
+    if D == 3 || !contact.points().is_empty() {
+        solids.integrator.colliders = Colliders::These(contact.points().to_vec());
+    }
+    if let Some(own) = &step.self_contact {
+        let options = SelfContactOptions {
+            thickness: own.thickness,
+            friction: own.friction,
+            ..SelfContactOptions::default()
+        };
+        let barrier =
+            BarrierOptions { reach: own.thickness, friction: own.friction, ..BarrierOptions::default() };
+        solids.integrator.self_contact =
+            Some(SelfContact::new(contact, &rest, options).with_barrier(barrier));
+        // The barrier keeps every iterate free of intersections, so a step that has not fully converged is still a good state.
+        solids.integrator.implicit.strict = false;
+        // Motions of a fiftieth of the distance that contact keeps do not show, and stiff contact forces make a residual say little.
+        solids.integrator.implicit.resolution = 0.02 * own.thickness;
+        solids.integrator.implicit.linear_tolerance = 0.1;
+    }
+    let motion = Motion { position, velocity, time: 0.0 };
+    if let Err(error) = solids.solid.update(&motion.position) {
+        return Err(BuildError::Elastic { name: "elastic".into(), reason: error.to_string() });
+    }
+    world.set_solids(solids, motion);
+    Ok(())
+}
+
+/// Rigid bodies as obstacles: balls, boxes, capsules and cylinders, each with its own friction or that of `[elastic]`.
+fn add_obstacles<const D: usize>(
+    solids: &mut Solids<D>,
+    world: &World<D>,
+    scene: &Scene,
+) -> Result<(), BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    for (index, copy) in scene.rigid_copies().enumerate() {
+        let shape = if let Shape::Sphere { radius } = &copy.rigid.shape {
+            Solidity::ball(*radius)
+        } else if let Shape::Box { size } = &copy.rigid.shape {
+            Solidity::cuboid(point::<D>(&copy.name, size)? * 0.5)
+        } else if let Shape::Capsule { radius, length } = &copy.rigid.shape {
+            Solidity::capsule(*radius, 0.5 * length)
+        } else if let (Shape::Cylinder { radius, length }, 3) = (&copy.rigid.shape, D) {
+            Solidity::cylinder(*radius, 0.5 * length)
+        } else {
+            continue;
+        };
+        let shape = shape.map_err(|error| wrong(&copy.name, error))?;
+        let frame = world.state().bodies[index].frame;
+        solids.integrator.obstacles.push(Obstacle::fixed(
+            copy.name.clone(),
+            shape,
+            frame,
+            copy.rigid.friction.unwrap_or(scene.elastic.friction),
+        ));
+        solids.followed.push(index);
+    }
+    Ok(())
+}
+
+fn offsets<const D: usize>(name: &str, repeat: Option<&Repeat>) -> Result<Vec<Vector<D>>, BuildError> {
+    let Some(repeat) = repeat else { return Ok(vec![Vector::zeros()]) };
+    if repeat.count.len() != D || repeat.spacing.len() != D {
+        return Err(wrong(name, format!("`repeat` needs {D} counts and spacings")));
+    }
+    let mut all = vec![Vector::<D>::zeros()];
+    for axis in 0..D {
+        all = all
+            .into_iter()
+            .flat_map(|offset| {
+                (0..repeat.count[axis]).map(move |n| {
+                    let mut moved = offset;
+                    moved[axis] += n as f64 * repeat.spacing[axis];
+                    moved
+                })
+            })
+            .collect();
+    }
+    Ok(all)
+}
+
+/// Uniform numbers from -1 to 1 that a seed determines.
+struct Noise(u64);
+
+impl Noise {
+    fn new(seed: u64) -> Self {
+        Self(seed.wrapping_mul(2_862_933_555_777_941_757).wrapping_add(3_037_000_493))
+    }
+
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    }
+}

@@ -1,0 +1,307 @@
+//! The fluid that a scene describes.
+
+use crate::build::{BuildError, rotation, spin, vector};
+use crate::description::{
+    Fluid, FluidRegion, FluidSide, RegionShape, Rotation, Scene, SideKind, SourceWord, TransportWord,
+};
+use splashdown_couple::World;
+use splashdown_fluid::advect::{Advection, Scheme};
+use splashdown_fluid::{
+    Domain, FluidError, FluidModel, FluidState, Liquid, Motion, Obstacle, ParticleOptions, Patch, Side,
+    SmokeModel, SolidBoundary, Source, SourceKind,
+};
+use splashdown_geometry::Aabb;
+use splashdown_geometry::grid::Grid;
+use splashdown_geometry::shapes::{Shape, ShapeError};
+use splashdown_math::{Dim, Frame, Space, Twist, Vector};
+
+/// Name of the fluid in messages.
+const FLUID: &str = "fluid";
+
+/// Temperature of the surroundings (K); only differences from it matter.
+const AMBIENT: f64 = 298.0;
+
+/// Puts the scene's fluid into the world, if it has one.
+pub(crate) fn add_fluid<const D: usize>(world: &mut World<D>, scene: &Scene) -> Result<(), BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    let Some(fluid) = &scene.fluid else { return Ok(()) };
+    let model = model::<D>(scene, fluid)?;
+    let state = start(fluid, &model)?;
+    world.set_fluid(model, state)?;
+    Ok(())
+}
+
+/// Would the scene's fluid be refused?
+pub(crate) fn check(scene: &Scene) -> Result<(), BuildError> {
+    let Some(fluid) = &scene.fluid else { return Ok(()) };
+    match scene.dimension {
+        2 => model::<2>(scene, fluid).map(|_| ()),
+        3 => model::<3>(scene, fluid).map(|_| ()),
+        other => Err(BuildError::Dimension(other)),
+    }
+}
+
+fn model<const D: usize>(scene: &Scene, fluid: &Fluid) -> Result<FluidModel<D>, BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    let gravity = vector::<D>("scene", "gravity", Some(&scene.gravity_vector()))?;
+    let mut model = FluidModel::new(domain::<D>(fluid)?, Liquid::new("", 1.0));
+    model.gravity = gravity;
+    model.liquids = fluid
+        .liquids
+        .iter()
+        .map(|l| Liquid { name: l.name.clone(), density: l.density, viscosity: l.viscosity })
+        .collect();
+    model.free_surface = fluid.free_surface;
+    model.smoke = fluid.smoke.as_ref().map(|smoke| SmokeModel {
+        weight: smoke.weight,
+        lift: smoke.lift,
+        ambient_temperature: AMBIENT,
+        cooling: smoke.cooling,
+        decay: smoke.decay,
+        confinement: smoke.confinement,
+        ..SmokeModel::default()
+    });
+    for obstacle in &fluid.obstacles {
+        let name = obstacle.name.as_str();
+        let linear = vector::<D>(name, "velocity", obstacle.velocity.as_deref())?;
+        let angular = spin::<D>(name, obstacle.spin.as_ref())?;
+        let motion = match &obstacle.oscillation {
+            Some(oscillation) => Motion::Oscillating {
+                amplitude: vector::<D>(name, "oscillation.amplitude", Some(&oscillation.amplitude))?,
+                frequency: oscillation.frequency,
+            },
+            None if obstacle.velocity.is_none() && obstacle.spin.is_none() => Motion::Fixed,
+            None => Motion::Steady(Twist { linear, angular }),
+        };
+        model.obstacles.push(Obstacle {
+            name: name.into(),
+            shape: shape::<D>(name, &obstacle.shape)?,
+            start: frame::<D>(name, obstacle.position.as_deref(), obstacle.rotation.as_ref())?,
+            motion,
+            slip: obstacle.slip,
+        });
+    }
+    for source in &fluid.sources {
+        let region = placed::<D>(&source.shape, source.position.as_deref(), source.rotation.as_ref())?;
+        let kind = match source.kind {
+            SourceWord::Smoke => {
+                SourceKind::Smoke { density: source.density, temperature: AMBIENT + source.warmth }
+            }
+            SourceWord::Sink => SourceKind::Sink,
+            SourceWord::Stir => SourceKind::Stir,
+            SourceWord::Liquid => {
+                let found = match &source.liquid {
+                    None => Some(0),
+                    Some(name) => fluid.liquids.iter().position(|liquid| liquid.name == *name),
+                };
+                let unknown = || {
+                    FluidError::Mismatch(format!(
+                        "a source of `{}`, which is no liquid",
+                        source.liquid.as_deref().unwrap_or("")
+                    ))
+                };
+                SourceKind::Liquid { liquid: found.ok_or_else(unknown)? }
+            }
+        };
+        let velocity = match &source.velocity {
+            Some(velocity) => Some(vector::<D>(FLUID, "sources.velocity", Some(velocity))?),
+            None => None,
+        };
+        let end = source.end.unwrap_or(f64::INFINITY);
+        model.sources.push(Source { region, kind, velocity, start: source.start, end });
+    }
+    let options = &mut model.options;
+    options.advection = match fluid.transport {
+        TransportWord::None => None,
+        word => Some(Advection {
+            scheme: match word {
+                TransportWord::Bfecc => Scheme::Bfecc,
+                TransportWord::SemiLagrangian => Scheme::SemiLagrangian,
+                _ => Scheme::MacCormack,
+            },
+            ..Advection::default()
+        }),
+    };
+    options.cfl = fluid.cfl;
+    options.pressure.divergence = fluid.divergence;
+    options.surface.tension = fluid.surface_tension;
+    options.surface.volume_correction = fluid.keep_volume;
+    options.surface.particles = match fluid.particles {
+        Some(0) => None,
+        count => {
+            Some(ParticleOptions { per_cell: count.unwrap_or(0) as usize, ..ParticleOptions::default() })
+        }
+    };
+    if fluid.cut_cells {
+        options.solid_boundary = SolidBoundary::CutCells;
+    }
+    // A liquid with a free surface feels no stress from the air.
+    if fluid.free_surface {
+        options.viscosity_form = splashdown_fluid::viscosity::ViscosityForm::Stress;
+    }
+    let mut names: Vec<&str> = fluid
+        .liquids
+        .iter()
+        .map(|l| l.name.as_str())
+        .chain(fluid.obstacles.iter().map(|o| o.name.as_str()))
+        .collect();
+    names.sort_unstable();
+    if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(
+            FluidError::Mismatch(format!("`{}` is the name of two liquids or obstacles", twice[0])).into()
+        );
+    }
+    model.check()?;
+    for region in fluid.liquids.iter().flat_map(|liquid| &liquid.regions) {
+        placed::<D>(&region.shape, region.position.as_deref(), region.rotation.as_ref())?;
+    }
+    Ok(model)
+}
+
+fn start<const D: usize>(fluid: &Fluid, model: &FluidModel<D>) -> Result<FluidState<D>, BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    let mut state = FluidState::at_rest(model);
+    if let Some(velocity) = &fluid.velocity {
+        let velocity = vector::<D>(FLUID, "velocity", Some(velocity))?;
+        state.set_velocity(model, |_| velocity);
+    }
+    if model.level_sets() == 0 {
+        return Ok(state);
+    }
+    let mut shapes: Vec<Option<Shape<D>>> = Vec::new();
+    for liquid in &fluid.liquids {
+        let mut all: Option<Shape<D>> = None;
+        for FluidRegion { shape, position, rotation } in &liquid.regions {
+            let region = placed::<D>(shape, position.as_deref(), rotation.as_ref())?;
+            all = Some(match all {
+                None => region,
+                Some(before) => before.union(region),
+            });
+        }
+        shapes.push(all);
+    }
+    // Liquids that fill the box: the last one has what the others leave.
+    let last = shapes.len() - 1;
+    if !fluid.free_surface && shapes[last].is_none() {
+        let others = shapes[..last].iter().flatten().cloned().reduce(Shape::union);
+        shapes[last] = others.map(Shape::complement);
+    }
+    let far = model.domain.grid().bounds().extent().norm();
+    for (number, shape) in shapes.iter().enumerate() {
+        state.set_liquid(model, number, |x| shape.as_ref().map_or(far, |shape| shape.signed_distance(x)))?;
+    }
+    Ok(state)
+}
+
+fn domain<const D: usize>(fluid: &Fluid) -> Result<Domain<D>, BuildError> {
+    let origin = vector::<D>(FLUID, "origin", fluid.origin.as_deref())?;
+    let components = || BuildError::Components { name: FLUID.into(), field: "cells", dimension: D };
+    let cells: Vec<usize> = fluid.cells.iter().map(|&n| n as usize).collect();
+    let cells: [usize; D] = cells.try_into().map_err(|_| components())?;
+    let grid = Grid::new(origin, Vector::repeat(fluid.cell), cells).map_err(FluidError::from)?;
+    let named = [[&fluid.left, &fluid.right], [&fluid.bottom, &fluid.top], [&fluid.back, &fluid.front]];
+    let mut sides = [[Side::slip(); 2]; D];
+    for axis in 0..D {
+        for side in 0..2 {
+            if let Some(given) = named[axis][side].as_ref().or(fluid.sides.as_ref()) {
+                sides[axis][side] = condition(given)?;
+            }
+        }
+    }
+    if D == 2 && (fluid.back.is_some() || fluid.front.is_some()) {
+        return Err(FluidError::Mismatch("`back` and `front` are sides in 3D only".into()).into());
+    }
+    let mut patches = Vec::new();
+    for patch in &fluid.patches {
+        let (axis, upper) = patch.side.place();
+        let min = vector::<D>(FLUID, "patches.min", Some(&patch.min))?;
+        let max = vector::<D>(FLUID, "patches.max", Some(&patch.max))?;
+        patches.push(Patch {
+            axis,
+            upper,
+            region: Aabb { min, max },
+            condition: condition(&patch.condition)?,
+        });
+    }
+    Ok(Domain::with_patches(grid, sides, patches).map_err(FluidError::from)?)
+}
+
+fn condition<const D: usize>(side: &FluidSide) -> Result<Side<D>, BuildError> {
+    let velocity = vector::<D>(FLUID, "velocity of a side", side.velocity.as_deref())?;
+    Ok(match side.kind {
+        SideKind::Slip => Side::Slip { velocity },
+        SideKind::NoSlip => Side::NoSlip { velocity },
+        SideKind::Inflow => Side::Inflow { velocity },
+        SideKind::Open => Side::Outlet { pressure: side.pressure },
+        SideKind::Periodic => Side::Periodic,
+    })
+}
+
+fn frame<const D: usize>(
+    name: &str,
+    position: Option<&[f64]>,
+    turned: Option<&Rotation>,
+) -> Result<Frame<D>, BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    Ok(Frame { position: vector::<D>(name, "position", position)?, rotation: rotation::<D>(name, turned)? })
+}
+
+fn placed<const D: usize>(
+    shape: &RegionShape,
+    position: Option<&[f64]>,
+    turned: Option<&Rotation>,
+) -> Result<Shape<D>, BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    let frame = frame::<D>(FLUID, position, turned)?;
+    self::shape::<D>(FLUID, shape)?.placed(frame).map_err(|error| refused(FLUID, &error))
+}
+
+fn refused(name: &str, error: &ShapeError) -> BuildError {
+    FluidError::Mismatch(format!("the shape of `{name}`: {error}")).into()
+}
+
+/// The shape in its own coordinates.
+fn shape<const D: usize>(name: &str, shape: &RegionShape) -> Result<Shape<D>, BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    let refused = |error: ShapeError| refused(name, &error);
+    // Cylinders stand along y.
+    let axis = |number: usize| Vector::<D>::from_fn(|a, _| if a == number { 1.0 } else { 0.0 });
+    let upright =
+        Frame { position: Vector::zeros(), rotation: Dim::<D>::rotation_between(&axis(D - 1), &axis(1)) };
+    let cylinder = |radius: f64, height: f64| {
+        Shape::cylinder(radius, 0.5 * height).and_then(|shape| shape.placed(upright))
+    };
+    match shape {
+        RegionShape::Sphere { radius } => Shape::ball(*radius).map_err(refused),
+        RegionShape::Box { size } => {
+            let edges = vector::<D>(name, "shape.box.size", Some(size))?;
+            Shape::cuboid(edges * 0.5).map_err(refused)
+        }
+        RegionShape::Cylinder { radius, height } => cylinder(*radius, *height).map_err(refused),
+        RegionShape::Cup { radius, height, wall } => {
+            if *wall >= *radius || *wall >= *height {
+                return Err(
+                    FluidError::Mismatch(format!("the wall of `{name}` leaves no room in the cup")).into()
+                );
+            }
+            // What is taken out reaches above the rim.
+            let room = cylinder(radius - wall, *height).map_err(refused)?;
+            let mut up = Vector::zeros();
+            up[1] = *wall;
+            let room = room.translated(up).map_err(refused)?;
+            Ok(cylinder(*radius, *height).map_err(refused)?.difference(room))
+        }
+    }
+}

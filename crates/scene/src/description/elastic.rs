@@ -1,0 +1,387 @@
+//! Deformable bodies of finite elements: their meshes, materials and how they are advanced.
+
+use super::Repeat;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A box of cells: tetrahedra or hexahedra in 3D, triangles in 2D.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BoxGeometry {
+    /// Lowest corner (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub from: Vec<f64>,
+    /// Full edge lengths (m).
+    #[schemars(extend("x-length" = "dimension", "items" = serde_json::json!({ "type": "number", "exclusiveMinimum": 0 })))]
+    pub size: Vec<f64>,
+    /// Number of cells along each axis; a cell is five tetrahedra, one hexahedron, or two triangles.
+    #[schemars(extend("x-length" = "dimension"), inner(range(min = 1, max = 1000)))]
+    pub cells: Vec<u64>,
+    /// Hexahedra instead of tetrahedra (3D only).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hexahedra: bool,
+}
+
+/// A flat sheet of triangles: cloth in 3D.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SheetGeometry {
+    /// A corner (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub corner: Vec<f64>,
+    /// First edge from the corner (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub u: Vec<f64>,
+    /// Second edge from the corner (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub v: Vec<f64>,
+    /// Number of squares along the two edges, two triangles each.
+    #[schemars(length(min = 2, max = 2), inner(range(min = 1, max = 2000)))]
+    pub cells: Vec<u64>,
+}
+
+/// A ball of tetrahedra, a disc of triangles in 2D.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BallGeometry {
+    /// Centre (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub centre: Vec<f64>,
+    /// Radius (m).
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub radius: f64,
+    /// Elements along the radius.
+    #[schemars(range(min = 1, max = 200))]
+    pub cells: u64,
+}
+
+/// A torus of tetrahedra about the y axis (3D only).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TorusGeometry {
+    /// Centre (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub centre: Vec<f64>,
+    /// Radius of the ring (m).
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub ring: f64,
+    /// Radius of the tube (m).
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub tube: f64,
+    /// Elements along the radius of the tube.
+    #[schemars(range(min = 1, max = 100))]
+    pub cells: u64,
+    /// Pieces around the ring.
+    #[schemars(range(min = 3, max = 2000))]
+    pub around: u64,
+}
+
+/// A mesh file: tetrahedra, or a surface of triangles for cloth (3D only).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FileGeometry {
+    /// Path of the file, relative to the folder that the program runs in: .msh, .vtu or .vtk with tetrahedra, or .obj, .ply, .stl with triangles.
+    pub path: String,
+    /// Read a surface of triangles as cloth instead of tetrahedra.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub surface: bool,
+    /// Factor for all coordinates (no unit).
+    #[serde(default = "one")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub scale: f64,
+    /// Offset after scaling (m). Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension"))]
+    pub offset: Option<Vec<f64>>,
+}
+
+/// Elastic material of a body of elements.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ElasticMaterial {
+    /// Constitutive model.
+    #[serde(default)]
+    pub model: ElasticModel,
+    /// Young's modulus (Pa).
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub young: f64,
+    /// Poisson's ratio (no unit).
+    #[serde(default = "poisson")]
+    #[schemars(extend("exclusiveMinimum" = -1, "exclusiveMaximum" = 0.5))]
+    pub poisson: f64,
+    /// Damping: viscosity per stiffness (s).
+    #[serde(default)]
+    #[schemars(range(min = 0))]
+    pub damping: f64,
+    /// What is damped.
+    #[serde(default)]
+    pub damping_kind: ElasticDamping,
+    /// How the model goes on for flat and inverted elements. Default: none where the model needs none, `energy` for the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inversion: Option<Inversion>,
+}
+
+/// Constitutive model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ElasticModel {
+    /// Small strains only: rotations count as strain.
+    Linear,
+    /// Linear in the frame that turns along; safe in every state.
+    #[default]
+    RotatedLinear,
+    /// Linear in the Green strain.
+    StVenantKirchhoff,
+    /// Compressible neo-Hookean.
+    NeoHookean,
+    /// Fixed corotated.
+    FixedCorotated,
+    /// Pressure only.
+    CompressibleFlow,
+    /// Hardens in compression and extension.
+    Spline,
+}
+
+/// What is damped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ElasticDamping {
+    /// Rate of strain in the rotated frame; takes angular momentum.
+    Linear,
+    /// Rate of Green strain; keeps angular momentum.
+    Conserving,
+    /// Conserving for healthy elements, linear for flat ones.
+    #[default]
+    Blend,
+    /// In proportion to the stiffness.
+    Stiffness,
+}
+
+/// How a model goes on beyond the stretch at which it is trusted.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Inversion {
+    /// Not at all; an inverted element is an error for logarithmic models.
+    None,
+    /// With the stress of the threshold, for comparison.
+    Constant {
+        /// Smallest trusted stretch (no unit).
+        stretch: f64,
+    },
+    /// Linearly, stretch by stretch.
+    LinearStretch {
+        /// Smallest trusted stretch (no unit).
+        stretch: f64,
+    },
+    /// Linearly beyond a volume ratio.
+    LinearDet {
+        /// Smallest trusted volume ratio (no unit).
+        volume: f64,
+    },
+    /// With a quadratic energy: for implicit steps.
+    Energy {
+        /// Smallest trusted stretch (no unit).
+        stretch: f64,
+    },
+}
+
+/// Bending of a sheet about its inner edges.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BendingDescription {
+    /// Bending stiffness (N m).
+    #[schemars(range(min = 0))]
+    pub stiffness: f64,
+    /// Damping of bending (N m s).
+    #[serde(default)]
+    #[schemars(range(min = 0))]
+    pub damping: f64,
+    /// Angle (degrees) from which a fold stays. Default: folds spring back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub yield_angle: Option<f64>,
+}
+
+/// Plastic flow of elements.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct PlasticDescription {
+    /// Norm of the logarithmic elastic strain at which the material flows (no unit).
+    #[serde(rename = "yield")]
+    #[schemars(range(min = 0))]
+    pub limit: f64,
+    /// Flow changes the volume too.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub volume: bool,
+    /// Plastic stretches stay within this factor (no unit).
+    #[serde(default = "ten")]
+    #[schemars(range(min = 1))]
+    pub limit_stretch: f64,
+}
+
+/// Fibres that pull, as in a muscle (3D only).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FibreDescription {
+    /// Direction in the rest shape; its length does not matter, but is not zero.
+    #[schemars(extend("x-length" = "dimension"))]
+    pub direction: Vec<f64>,
+    /// Largest tension (Pa).
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub tension: f64,
+    /// Activation, 0 to 1.
+    #[schemars(range(min = 0, max = 1))]
+    pub activation: f64,
+}
+
+/// Particles that are held or moved: all within a box of the rest shape.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Hold {
+    /// Lowest corner of the box (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub from: Vec<f64>,
+    /// Highest corner of the box (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub to: Vec<f64>,
+    /// Velocity of the held particles (m/s). Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension"))]
+    pub velocity: Option<Vec<f64>>,
+    /// Angular velocity about `centre` (rad/s): three components in 3D, one in 2D. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spin: Option<Vec<f64>>,
+    /// A point of the axis of `spin` (m). Default: the origin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension"))]
+    pub centre: Option<Vec<f64>>,
+    /// When the motion begins (s).
+    #[serde(default)]
+    pub start: f64,
+    /// When the motion ends (s). Default: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<f64>,
+}
+
+/// A start away from the rest shape.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Disturbance {
+    /// Every particle moves by up to this much along each axis (m).
+    #[schemars(range(min = 0))]
+    pub noise: f64,
+    /// Number that chooses the noise.
+    #[serde(default)]
+    pub seed: u64,
+}
+
+/// Everything about a body of elements besides its mesh.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ElasticBody {
+    /// Thickness of a sheet (m). Default: 1 mm.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub thickness: Option<f64>,
+    /// Bending of a sheet.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bending: Option<BendingDescription>,
+    /// Plastic flow.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub plastic: Option<PlasticDescription>,
+    /// Fibres.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fibre: Option<FibreDescription>,
+    /// Particles that are held or moved.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub hold: Vec<Hold>,
+    /// A start away from the rest shape.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disturb: Option<Disturbance>,
+    /// Strength of the material against time: pairs of time (s) and factor, linear in between.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub strength: Vec<[f64; 2]>,
+    /// Copies of the body, side by side.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub repeat: Option<Repeat>,
+}
+
+/// How bodies of elements are advanced.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ElasticStep {
+    /// Time integration. Explicit schemes divide the step as their stability needs; implicit ones take it whole.
+    pub integrator: ElasticIntegrator,
+    /// Coefficient of friction against rigid bodies that have none of their own.
+    #[schemars(range(min = 0))]
+    pub friction: f64,
+    /// Contact of bodies of elements with themselves and each other. Default: none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub self_contact: Option<SelfContactDescription>,
+    /// Most Newton iterations of an implicit step.
+    #[schemars(range(min = 1, max = 1000))]
+    pub newton_iterations: u32,
+    /// Residual force of an implicit step relative to the largest force.
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 0.1))]
+    pub tolerance: f64,
+}
+
+impl Default for ElasticStep {
+    fn default() -> Self {
+        Self {
+            integrator: ElasticIntegrator::default(),
+            friction: 0.3,
+            self_contact: None,
+            newton_iterations: 50,
+            tolerance: 1e-3,
+        }
+    }
+}
+
+/// Time integration of bodies of elements.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ElasticIntegrator {
+    /// Explicit elasticity, implicit damping; second order, keeps angular momentum.
+    SchemeA,
+    /// Explicit elasticity, implicit damping; second order, friction exact on inclines.
+    #[default]
+    SchemeB,
+    /// Newmark positions with a backward Euler velocity.
+    SchemeC,
+    /// Plain Newmark.
+    Newmark,
+    /// Fully implicit, first order, damps what the step does not resolve.
+    BackwardEuler,
+    /// Fully implicit, second order.
+    AverageAcceleration,
+}
+
+/// Contact of deformable surfaces.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SelfContactDescription {
+    /// Distance at which surfaces repel (m).
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub thickness: f64,
+    /// Coefficient of friction.
+    #[serde(default = "friction")]
+    #[schemars(range(min = 0))]
+    pub friction: f64,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+fn ten() -> f64 {
+    10.0
+}
+
+fn poisson() -> f64 {
+    0.3
+}
+
+fn friction() -> f64 {
+    0.3
+}
