@@ -35,7 +35,7 @@ pub fn carry<const D: usize>(
     }
 }
 
-/// Makes `phi` the signed distance (m) to its own zero set, within [`BAND`] cells. `open(index, axis)` tells whether a cell and its lower neighbour
+/// Makes `phi` the signed distance (m) to its own zero set, within `BAND` cells. `open(index, axis)` tells whether a cell and its lower neighbour
 /// see each other; `None` if all do. No cell changes side.
 pub fn reinitialise<const D: usize>(
     domain: &Domain<D>,

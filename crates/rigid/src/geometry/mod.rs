@@ -92,7 +92,7 @@ where
     Sampled,
 }
 
-/// Shared geometry of rigid bodies; see the [module](self).
+/// Shared geometry of rigid bodies.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(bound = "")]
 pub struct Geometry<const D: usize>
