@@ -302,7 +302,7 @@ impl Inverse {
                 Some(mut factor) => factor.refactorise(matrix).ok().map(|()| factor),
                 None => SparseCholesky::new(matrix).ok(),
             };
-            if let Some(factor) = factor {
+            if let Some(mut factor) = factor {
                 factor.solve(residual, step)?;
                 *self = Self::Factor(factor);
                 return Ok(1);
