@@ -7,11 +7,20 @@ mod contact;
 mod deformable;
 mod fluid;
 mod foundation;
+mod incompressible;
 mod rigid;
 
 use splashdown_verify::{Case, CaseError, Measurements, Plot, Scale, Series, Speed};
 
 /// Every case, in the order of `verify --list`.
 pub fn all() -> Vec<Case> {
-    [foundation::CASES, &rigid::cases(), contact::CASES, deformable::CASES, fluid::CASES].concat()
+    [
+        foundation::CASES,
+        &rigid::cases(),
+        contact::CASES,
+        deformable::CASES,
+        incompressible::CASES,
+        fluid::CASES,
+    ]
+    .concat()
 }

@@ -13,6 +13,7 @@ pub mod element;
 mod force;
 #[cfg(test)]
 mod force_tests;
+pub mod incompressible;
 pub mod integrate;
 pub mod material;
 mod particles;

@@ -6,6 +6,7 @@ use splashdown_couple::{SolidBody, SolidElement, Solids, World};
 use splashdown_deformable::collide::{Colliders, Obstacle};
 use splashdown_deformable::contact::{BarrierOptions, ContactSurface, SelfContact, SelfContactOptions};
 use splashdown_deformable::element::{Damping, DampingKind, Material};
+use splashdown_deformable::incompressible::{Incompressible, IncompressibleOptions, Rings};
 use splashdown_deformable::integrate::{Driver, ImplicitScheme, Motion, Path, Scheme};
 use splashdown_deformable::material::{
     Extension, ExtensionKind, Fibre, Lame, Law, Model, MuscleCurve, Plasticity, SplineBranch, Yield,
@@ -322,6 +323,8 @@ where
     solids.integrator.implicit.tolerance = step.tolerance;
     let mut surface: Vec<[u32; D]> = Vec::new();
     let (mut rest, mut position, mut velocity) = (Vec::new(), Vec::new(), Vec::new());
+    // Elements that keep their volume.
+    let mut constant: Vec<u32> = Vec::new();
     for body in bodies {
         let name = body.name.as_str();
         let Some(own) = &body.material else { continue };
@@ -436,6 +439,18 @@ where
             }
             let name =
                 if body.elastic.repeat.is_some() { format!("{name}-{}", copy + 1) } else { name.to_owned() };
+            if body.elastic.incompressible {
+                let has_volume = match placed.element {
+                    SolidElement::Tetrahedron => true,
+                    SolidElement::Triangle => D == 2,
+                    _ => false,
+                };
+                if !has_volume {
+                    let reason = "`elastic.incompressible` needs tetrahedra, or triangles in the plane";
+                    return Err(wrong(&name, reason));
+                }
+                constant.extend(placed.elements.iter().map(|node| node + first));
+            }
             solids.bodies.push(SolidBody {
                 name,
                 particles: first as usize..first as usize + count,
@@ -445,6 +460,18 @@ where
                 strength: body.elastic.strength.clone(),
             });
         }
+    }
+    if let Some(rings) = Rings::new(D + 1, &constant, &rest).filter(|rings| !rings.is_empty()) {
+        let VolumeStep { recovery_time, tolerance, max_iterations, newton_steps, contact_in_prediction } =
+            step.volume;
+        let options = IncompressibleOptions {
+            recovery_time,
+            tolerance,
+            max_iterations: max_iterations as usize,
+            newton_steps: newton_steps as usize,
+            contact_in_prediction,
+        };
+        solids.integrator.incompressible = Some(Incompressible::new(rings, options));
     }
     add_obstacles(&mut solids, world, scene)?;
     let contact = ContactSurface::new(surface);

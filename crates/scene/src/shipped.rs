@@ -35,6 +35,7 @@ const FILES: [(&str, &str); 47] = [
     ("broken-pillar", include_str!("../../../scenes/broken-pillar.toml")),
     ("broken-table", include_str!("../../../scenes/broken-table.toml")),
     ("ragdolls", include_str!("../../../scenes/ragdolls.toml")),
+    ("incompressible-drop", include_str!("../../../scenes/incompressible-drop.toml")),
     ("squashed-cube", include_str!("../../../scenes/squashed-cube.toml")),
     ("scrambled-cube", include_str!("../../../scenes/scrambled-cube.toml")),
     ("rollers", include_str!("../../../scenes/rollers.toml")),

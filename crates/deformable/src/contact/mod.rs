@@ -15,7 +15,7 @@ mod tests;
 pub use barrier::{Barrier, BarrierOptions};
 pub use impulse::{apply_impulse, relative_velocity};
 pub use intersect::intersections;
-pub use pairs::{ContactSurface, Pair, PairKind};
+pub use pairs::{ContactRow, ContactSurface, Pair, PairKind};
 
 use crate::integrate::IntegrateError;
 use pairs::sorted_keys;

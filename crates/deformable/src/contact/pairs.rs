@@ -36,6 +36,17 @@ pub struct Pair<const D: usize> {
     pub side: Vector<D>,
 }
 
+/// The normal velocity of a pair at its closest points, as a row: `sum w_i n . v_i`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ContactRow<const D: usize> {
+    /// Nodes of the pair.
+    pub nodes: [u32; 4],
+    /// Weights: plus for the first part, minus for the second; zero for a node that is not used.
+    pub weights: [f64; 4],
+    /// Unit normal, from the second part to the first.
+    pub normal: Vector<D>,
+}
+
 /// Distance and direction of a pair.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gap<const D: usize> {
@@ -215,6 +226,16 @@ impl<const D: usize> SelfContact<D>
 where
     Dim<D>: Space<D>,
 {
+    /// Rows of the pairs nearer than `factor` times their thickness at `x`. Pairs without a direction are left out.
+    pub fn rows(&self, x: &[f64], factor: f64) -> Vec<ContactRow<D>> {
+        let row = |pair: &Pair<D>| {
+            let Gap { normal, weights, .. } = pair.signed_gap(x);
+            let unit = (normal.norm() - 1.0).abs() < 1e-6;
+            unit.then_some(ContactRow { nodes: pair.nodes, weights, normal })
+        };
+        self.search(x, factor).iter().filter_map(row).collect()
+    }
+
     /// Pairs nearer than `factor` times their thickness at `x`, with closest points inside their parts.
     pub(super) fn search(&self, x: &[f64], factor: f64) -> Vec<Pair<D>> {
         let reach =

@@ -1,8 +1,9 @@
 //! The schemes with explicit elasticity and implicit damping (spec 3.14).
 
 use super::{IntegrateError, IntegrationReport, Integrator, Motion};
-use crate::collide::{CollisionMethod, Path, collide, friction_map};
+use crate::collide::{CollisionMethod, Path, Touch, collide, friction_map};
 use crate::force::read;
+use crate::incompressible::Kept;
 use crate::solid::Solid;
 use splashdown_math::{Dim, Space, Vector};
 
@@ -33,6 +34,92 @@ where
             next,
             velocity,
         );
+    }
+
+    /// Contacts with objects that the motion `moving` would make from here.
+    fn coming_touches(&self, solid: &Solid<D>, motion: &Motion, moving: &[f64], dt: f64) -> Vec<Touch<D>> {
+        let (mut next, mut velocity) = (plus(&motion.position, dt, moving), moving.to_vec());
+        collide(
+            &self.obstacles,
+            &self.colliders,
+            self.method,
+            |node| !solid.pinned()[node as usize],
+            &Path { position: &motion.position, moving, dt },
+            &mut next,
+            &mut velocity,
+        )
+    }
+
+    /// The velocity `moving` to the half step, from which positions move; incompressible bodies get back their volume by it.
+    fn predict(
+        &mut self,
+        solid: &mut Solid<D>,
+        motion: &Motion,
+        dt: f64,
+        report: &mut IntegrationReport,
+    ) -> Result<Vec<f64>, IntegrateError> {
+        solid.update(&motion.position)?;
+        let (half, iterations) = self.velocity_change(solid, &motion.velocity, 0.5 * dt, &[])?;
+        report.linear_iterations += iterations;
+        let mut moving = plus(&motion.velocity, 1.0, &half);
+        let Some(mut incompressible) = self.incompressible.take() else { return Ok(moving) };
+        let touches = self.coming_touches(solid, motion, &moving, dt);
+        if incompressible.options.contact_in_prediction {
+            let mut start = motion.velocity.clone();
+            hold(&mut start, &touches);
+            let (half, iterations) = self.velocity_change(solid, &start, 0.5 * dt, &touches)?;
+            report.linear_iterations += iterations;
+            moving = plus(&start, 1.0, &half);
+        }
+        let pairs = self.self_contact.as_ref().map_or_else(Vec::new, |c| c.rows(&motion.position, 1.0));
+        let kept = Kept { touches: &touches, pairs: &pairs };
+        let corrected = incompressible.correct_motion(
+            solid,
+            &motion.position,
+            &mut moving,
+            dt,
+            &kept,
+            &mut report.incompressible,
+        );
+        self.incompressible = Some(incompressible);
+        corrected?;
+        Ok(moving)
+    }
+
+    /// For schemes that do not have the corrections in their stages: takes the step they made, and corrects where it leads and how it goes on.
+    pub(super) fn restore_volume(
+        &mut self,
+        solid: &Solid<D>,
+        motion: &Motion,
+        next: &mut Motion,
+        dt: f64,
+        report: &mut IntegrationReport,
+    ) -> Result<(), IntegrateError> {
+        let Some(incompressible) = &mut self.incompressible else { return Ok(()) };
+        let mut moving: Vec<f64> =
+            next.position.iter().zip(&motion.position).map(|(new, old)| (new - old) / dt).collect();
+        let pairs = self.self_contact.as_ref().map_or_else(Vec::new, |c| c.rows(&next.position, 1.0));
+        let kept = Kept { touches: &self.touches, pairs: &pairs };
+        let report = &mut report.incompressible;
+        incompressible.correct_motion(solid, &motion.position, &mut moving, dt, &kept, report)?;
+        next.position = plus(&motion.position, dt, &moving);
+        incompressible.correct_velocity(solid, &next.position, &mut next.velocity, &kept, report)?;
+        Ok(())
+    }
+
+    /// Removes the change of volume from the velocity `start` of incompressible bodies, at `position`.
+    fn keep_volume(
+        &mut self,
+        solid: &Solid<D>,
+        position: &[f64],
+        start: &mut [f64],
+        report: &mut IntegrationReport,
+    ) -> Result<(), IntegrateError> {
+        let Some(incompressible) = &mut self.incompressible else { return Ok(()) };
+        let pairs = self.self_contact.as_ref().map_or_else(Vec::new, |c| c.rows(position, 1.0));
+        let kept = Kept { touches: &self.touches, pairs: &pairs };
+        incompressible.correct_velocity(solid, position, start, &kept, &mut report.incompressible)?;
+        Ok(())
     }
 
     /// Self-contact between the accepted and the new positions: corrects these, and the velocities by what the average velocity changed.
@@ -66,14 +153,12 @@ where
         dt: f64,
         report: &mut IntegrationReport,
     ) -> Result<(), IntegrateError> {
-        solid.update(&motion.position)?;
-        let (half, iterations) = self.velocity_change(solid, &motion.velocity, 0.5 * dt, &[])?;
-        report.linear_iterations += iterations;
-        let moving = plus(&motion.velocity, 1.0, &half);
+        let moving = self.predict(solid, motion, dt, report)?;
         let mut next = plus(&motion.position, dt, &moving);
         let mut start = motion.velocity.clone();
         self.collide_objects(solid, motion, &moving, &mut next, &mut start, dt);
         self.collide_self(solid, motion, &mut next, &mut start, dt, report)?;
+        self.keep_volume(solid, &motion.position, &mut start, report)?;
         // The explicit half: a(x^n, v^n).
         let mut force = vec![0.0; start.len()];
         solid.add_elastic(&mut force);
@@ -88,12 +173,7 @@ where
         solid.update(&next)?;
         let touches = std::mem::take(&mut self.touches);
         // Contacts keep the normal velocity of the obstacle through both halves.
-        for touch in &touches {
-            apply(&mut velocity, touch.node, |v: Vector<D>| {
-                let excess = (v - touch.body_velocity).dot(&touch.normal);
-                v - touch.normal * excess.min(0.0)
-            });
-        }
+        hold(&mut velocity, &touches);
         let (change, iterations) = self.velocity_change(solid, &velocity, 0.5 * dt, &touches)?;
         report.linear_iterations += iterations;
         motion.velocity = plus(&velocity, 1.0, &change);
@@ -111,10 +191,7 @@ where
         report: &mut IntegrationReport,
     ) -> Result<(), IntegrateError> {
         // 1. Velocity to the half step, without contact rows.
-        solid.update(&motion.position)?;
-        let (half, iterations) = self.velocity_change(solid, &motion.velocity, 0.5 * dt, &[])?;
-        report.linear_iterations += iterations;
-        let mut moving = plus(&motion.velocity, 1.0, &half);
+        let mut moving = self.predict(solid, motion, dt, report)?;
         // 2. Self-repulsions.
         let inverse = solid.inverse_masses();
         if let Some(contact) = &mut self.self_contact {
@@ -128,6 +205,7 @@ where
         self.collide_self(solid, motion, &mut next, &mut start, dt, report)?;
         // 5. Velocity at the half step with normal constraints.
         let midway: Vec<f64> = motion.position.iter().zip(&next).map(|(a, b)| 0.5 * (a + b)).collect();
+        self.keep_volume(solid, &midway, &mut start, report)?;
         solid.update(&midway)?;
         let touches = std::mem::take(&mut self.touches);
         let (change, iterations) = self.velocity_change(solid, &start, 0.5 * dt, &touches)?;
@@ -175,10 +253,7 @@ where
         dt: f64,
         report: &mut IntegrationReport,
     ) -> Result<(), IntegrateError> {
-        solid.update(&motion.position)?;
-        let (half, iterations) = self.velocity_change(solid, &motion.velocity, 0.5 * dt, &[])?;
-        report.linear_iterations += iterations;
-        let mut moving = plus(&motion.velocity, 1.0, &half);
+        let mut moving = self.predict(solid, motion, dt, report)?;
         let inverse = solid.inverse_masses();
         if let Some(contact) = &mut self.self_contact {
             contact.find_pairs(&motion.position);
@@ -188,6 +263,7 @@ where
         let mut start = motion.velocity.clone();
         self.collide_objects(solid, motion, &moving, &mut next, &mut start, dt);
         self.collide_self(solid, motion, &mut next, &mut start, dt, report)?;
+        self.keep_volume(solid, &next, &mut start, report)?;
         solid.update(&next)?;
         let touches = std::mem::take(&mut self.touches);
         let (change, iterations) = self.velocity_change(solid, &start, dt, &touches)?;
@@ -253,6 +329,16 @@ where
         motion.position = next;
         self.touches = touches;
         Ok(())
+    }
+}
+
+/// Takes away the velocity towards the objects that particles touch.
+fn hold<const D: usize>(velocity: &mut [f64], touches: &[Touch<D>]) {
+    for touch in touches {
+        apply(velocity, touch.node, |v: Vector<D>| {
+            let excess = (v - touch.body_velocity).dot(&touch.normal);
+            v - touch.normal * excess.min(0.0)
+        });
     }
 }
 

@@ -9,11 +9,14 @@ mod implicit;
 mod tests;
 mod velocity;
 
+pub(crate) use velocity::Constraints;
+
 pub use implicit::{ImplicitOptions, ImplicitScheme, LinearSolver, NewtonReport};
 
 use crate::collide::{Colliders, CollisionMethod, Obstacle, Touch};
 use crate::contact::{SelfContact, SelfContactReport};
 use crate::force::{ForceError, read};
+use crate::incompressible::{Incompressible, IncompressibleReport};
 use crate::solid::Solid;
 use serde::{Deserialize, Serialize};
 use splashdown_math::{Dim, Space, Vector};
@@ -164,6 +167,8 @@ pub struct IntegrationReport {
     pub contacts: usize,
     /// Self-contact.
     pub self_contact: SelfContactReport,
+    /// Bodies that keep their volume.
+    pub incompressible: IncompressibleReport,
 }
 
 /// Advances deformable bodies in time.
@@ -190,6 +195,8 @@ where
     pub drivers: Vec<Driver<D>>,
     /// Self-contact.
     pub self_contact: Option<SelfContact<D>>,
+    /// Bodies that keep their volume.
+    pub incompressible: Option<Incompressible<D>>,
     /// Options of implicit steps.
     pub implicit: ImplicitOptions,
     touches: Vec<Touch<D>>,
@@ -206,6 +213,7 @@ where
             colliders: self.colliders.clone(),
             drivers: self.drivers.clone(),
             self_contact: self.self_contact.clone(),
+            incompressible: self.incompressible.clone(),
             touches: self.touches.clone(),
             workspace: Workspace::default(),
             ..*self
@@ -229,6 +237,7 @@ where
             release: false,
             drivers: Vec::new(),
             self_contact: None,
+            incompressible: None,
             implicit: ImplicitOptions::default(),
             touches: Vec::new(),
             workspace: Workspace::default(),
@@ -260,6 +269,9 @@ where
             Scheme::C => self.step_c(solid, &mut next, dt, &mut report)?,
             Scheme::Newmark => self.step_newmark(solid, &mut next, dt, &mut report)?,
             Scheme::Implicit(scheme) => self.step_implicit(solid, &mut next, dt, scheme, &mut report)?,
+        }
+        if matches!(self.scheme, Scheme::Newmark | Scheme::Implicit(_)) {
+            self.restore_volume(solid, motion, &mut next, dt, &mut report)?;
         }
         next.time += dt;
         if let Some(at) = next.position.iter().chain(&next.velocity).position(|value| !value.is_finite()) {

@@ -31,7 +31,7 @@ impl<const D: usize> LinearOperator for DampedMass<'_, D> {
 }
 
 /// Removes what pins and contacts forbid: all of a pinned particle's velocity, the span of the contact normals of a touching one.
-pub(super) struct Constraints<'a, const D: usize> {
+pub(crate) struct Constraints<'a, const D: usize> {
     pinned: &'a [bool],
     /// Orthonormal normals of each touching particle.
     normals: Vec<(u32, Vec<Vector<D>>)>,

@@ -304,6 +304,10 @@ pub struct ElasticBody {
     /// Copies of the body, side by side.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Repeat>,
+    /// Keeps its volume: a pressure for the elements around every point, beside the material (for which Poisson's ratio 0 suits best). Tetrahedra, and triangles in
+    /// the plane.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub incompressible: bool,
 }
 
 /// How bodies of elements are advanced.
@@ -324,6 +328,40 @@ pub struct ElasticStep {
     /// Residual force of an implicit step relative to the largest force.
     #[schemars(extend("exclusiveMinimum" = 0), range(max = 0.1))]
     pub tolerance: f64,
+    /// How incompressible bodies keep their volume.
+    pub volume: VolumeStep,
+}
+
+/// How incompressible bodies keep their volume.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct VolumeStep {
+    /// Shortest time (s) in which lost volume comes back; zero for within a step.
+    #[schemars(range(min = 0))]
+    pub recovery_time: f64,
+    /// Relative residual of the pressure solves.
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 0.5))]
+    pub tolerance: f64,
+    /// Most iterations of a pressure solve.
+    #[schemars(range(min = 1, max = 100000))]
+    pub max_iterations: u32,
+    /// Newton steps of the position correction.
+    #[schemars(range(min = 1, max = 20))]
+    pub newton_steps: u32,
+    /// Do contacts act before the position correction, too? Needed where bodies are squeezed hard; makes them stick.
+    pub contact_in_prediction: bool,
+}
+
+impl Default for VolumeStep {
+    fn default() -> Self {
+        Self {
+            recovery_time: 0.0,
+            tolerance: 1e-2,
+            max_iterations: 500,
+            newton_steps: 1,
+            contact_in_prediction: false,
+        }
+    }
 }
 
 impl Default for ElasticStep {
@@ -334,6 +372,7 @@ impl Default for ElasticStep {
             self_contact: None,
             newton_iterations: 50,
             tolerance: 1e-3,
+            volume: VolumeStep::default(),
         }
     }
 }

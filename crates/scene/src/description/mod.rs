@@ -18,7 +18,7 @@ pub use body::{
 pub use elastic::{
     BallGeometry, BendingDescription, BoxGeometry, Disturbance, ElasticBody, ElasticDamping,
     ElasticIntegrator, ElasticMaterial, ElasticModel, ElasticStep, FibreDescription, FileGeometry, Hold,
-    Inversion, PlasticDescription, SelfContactDescription, SheetGeometry, TorusGeometry,
+    Inversion, PlasticDescription, SelfContactDescription, SheetGeometry, TorusGeometry, VolumeStep,
 };
 pub use fluid::{
     Fluid, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion, FluidSide, FluidSmoke, FluidSource,

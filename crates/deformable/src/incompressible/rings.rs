@@ -1,0 +1,228 @@
+//! Volumes of one-rings: every simplex gives an equal part of its volume to each of its corners (spec/incompressible-solids.md 3.2).
+
+use crate::force::read;
+use splashdown_math::Vector;
+use splashdown_parallel::prelude::*;
+
+/// Most corners of a simplex.
+const MOST: usize = 4;
+/// An area below this part of its rest area has no direction; such triangles of a shell are left out.
+const FLAT: f64 = 1e-12;
+
+/// Triangles in the plane, tetrahedra, or triangles of a shell in space, with the volumes (areas) of the rings around their nodes.
+#[derive(Debug, Clone)]
+pub struct Rings<const D: usize> {
+    corners: usize,
+    /// Corners of all simplices, as places among `nodes`.
+    simplices: Vec<u32>,
+    /// Particles with a ring, ascending.
+    nodes: Vec<u32>,
+    /// Simplices around each node with the corner that it is: `corners * simplex + corner`.
+    starts: Vec<usize>,
+    around: Vec<u32>,
+    rest: Vec<f64>,
+    /// Rest volumes of the simplices (m^D).
+    rest_simplices: Vec<f64>,
+    /// `dV_t / dx` of each corner of each simplex at the last update.
+    gradients: Vec<Vector<D>>,
+    volumes: Vec<f64>,
+}
+
+impl<const D: usize> Rings<D> {
+    /// Rings of `simplices` (`corners` particles each: three or four), at rest at `position`; `None` for a kind of simplex that has no volume here.
+    pub fn new(corners: usize, simplices: &[u32], position: &[f64]) -> Option<Self> {
+        if !matches!((D, corners), (2, 3) | (3, 4) | (3, 3)) || simplices.len() % corners != 0 {
+            return None;
+        }
+        let mut nodes = simplices.to_vec();
+        nodes.sort_unstable();
+        nodes.dedup();
+        let local: Vec<u32> =
+            simplices.iter().map(|node| nodes.partition_point(|other| other < node) as u32).collect();
+        let mut starts = vec![0; nodes.len() + 1];
+        for &node in &local {
+            starts[node as usize + 1] += 1;
+        }
+        for node in 0..nodes.len() {
+            starts[node + 1] += starts[node];
+        }
+        let (mut around, mut next) = (vec![0; local.len()], starts.clone());
+        for (place, &node) in local.iter().enumerate() {
+            around[next[node as usize]] = place as u32;
+            next[node as usize] += 1;
+        }
+        let count = local.len() / corners;
+        let mut rings = Self {
+            corners,
+            simplices: local,
+            nodes,
+            starts,
+            around,
+            rest: Vec::new(),
+            rest_simplices: vec![0.0; count],
+            gradients: vec![Vector::zeros(); corners * count],
+            volumes: vec![0.0; count],
+        };
+        rings.update(position);
+        rings.rest_simplices = rings.volumes.clone();
+        rings.rest = rings.ring_volumes();
+        Some(rings)
+    }
+
+    /// Number of rings.
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Are there none?
+    pub fn is_empty(&self) -> bool {
+        self.nodes.is_empty()
+    }
+
+    /// The particle of each ring.
+    pub fn nodes(&self) -> &[u32] {
+        &self.nodes
+    }
+
+    /// Volumes of the rings at rest (m^3; m^2 in the plane and for shells).
+    pub fn rest(&self) -> &[f64] {
+        &self.rest
+    }
+
+    /// Takes new positions (m): signed volumes and their gradients, polynomials for all but shells, so that flat and inverted simplices need no care.
+    pub fn update(&mut self, position: &[f64]) {
+        let Self { corners, simplices, nodes, gradients, volumes, rest_simplices, .. } = self;
+        let corners = *corners;
+        let parts = gradients.par_chunks_mut(corners).zip(volumes.par_iter_mut()).zip(&*rest_simplices);
+        parts.enumerate().with_min_len(512).for_each(|(simplex, ((gradient, volume), rest))| {
+            let mut x = [Vector::<D>::zeros(); MOST];
+            for (x, &node) in x.iter_mut().zip(&simplices[corners * simplex..corners * (simplex + 1)]) {
+                *x = read::<D>(position, nodes[node as usize]);
+            }
+            *volume = measure(&x, corners, FLAT * rest, gradient);
+        });
+    }
+
+    /// Volumes of the rings at the last update.
+    pub fn ring_volumes(&self) -> Vec<f64> {
+        let share = 1.0 / self.corners as f64;
+        let of = |node: usize| -> f64 {
+            let simplices = &self.around[self.starts[node]..self.starts[node + 1]];
+            simplices.iter().map(|&place| self.volumes[place as usize / self.corners]).sum::<f64>() * share
+        };
+        (0..self.len()).into_par_iter().with_min_len(512).map(of).collect()
+    }
+
+    /// Volume of everything at the last update (m^D), and at rest.
+    pub fn total(&self) -> (f64, f64) {
+        (self.volumes.iter().sum(), self.rest_simplices.iter().sum())
+    }
+
+    /// `out = dV/dt` of the rings at the last update for the given velocities: minus `G^T v`.
+    pub fn apply(&self, velocity: &[f64], out: &mut [f64]) {
+        let rates: Vec<f64> = (0..self.volumes.len())
+            .into_par_iter()
+            .with_min_len(512)
+            .map(|simplex| {
+                let places = self.corners * simplex..self.corners * (simplex + 1);
+                let along = |place: usize| {
+                    let node = self.nodes[self.simplices[place] as usize];
+                    self.gradients[place].dot(&read::<D>(velocity, node))
+                };
+                places.map(along).sum()
+            })
+            .collect();
+        let share = 1.0 / self.corners as f64;
+        out.par_iter_mut().enumerate().with_min_len(512).for_each(|(node, out)| {
+            let simplices = &self.around[self.starts[node]..self.starts[node + 1]];
+            *out = simplices.iter().map(|&place| rates[place as usize / self.corners]).sum::<f64>() * share;
+        });
+    }
+
+    /// Adds the transpose, `-G p`: the push of ring pressures on the particles.
+    pub fn add_transpose(&self, pressure: &[f64], impulse: &mut [f64]) {
+        let share = 1.0 / self.corners as f64;
+        let mean: Vec<f64> = self
+            .simplices
+            .par_chunks(self.corners)
+            .with_min_len(512)
+            .map(|corners| corners.iter().map(|&node| pressure[node as usize]).sum::<f64>() * share)
+            .collect();
+        for (node, &particle) in self.nodes.iter().enumerate() {
+            let mut sum = Vector::<D>::zeros();
+            for &place in &self.around[self.starts[node]..self.starts[node + 1]] {
+                sum += self.gradients[place as usize] * mean[place as usize / self.corners];
+            }
+            for axis in 0..D {
+                impulse[D * particle as usize + axis] += sum[axis];
+            }
+        }
+    }
+
+    /// Diagonal of `R W R^T` with the inverse masses `W` of all particles.
+    pub fn diagonal(&self, inverse_mass: &[f64]) -> Vec<f64> {
+        // What every simplex around a ring does to each of its particles adds up before it is squared.
+        let share = 1.0 / self.corners as f64;
+        let of = |node: usize| {
+            let mut pushes: Vec<(u32, Vector<D>)> = Vec::new();
+            for &place in &self.around[self.starts[node]..self.starts[node + 1]] {
+                let first = place as usize / self.corners * self.corners;
+                for place in first..first + self.corners {
+                    let other = self.simplices[place];
+                    match pushes.iter_mut().find(|push| push.0 == other) {
+                        Some(push) => push.1 += self.gradients[place],
+                        None => pushes.push((other, self.gradients[place])),
+                    }
+                }
+            }
+            let square = |(other, push): &(u32, Vector<D>)| {
+                inverse_mass[self.nodes[*other as usize] as usize] * push.norm_squared()
+            };
+            pushes.iter().map(square).sum::<f64>() * share * share
+        };
+        (0..self.len()).into_par_iter().with_min_len(128).map(of).collect()
+    }
+}
+
+/// Signed volume (area) of a simplex and its derivative by the corners.
+fn measure<const D: usize>(x: &[Vector<D>; MOST], corners: usize, flat: f64, out: &mut [Vector<D>]) -> f64 {
+    let cross = |a: &Vector<D>, b: &Vector<D>| {
+        let mut c = Vector::<D>::zeros();
+        if D == 3 {
+            (c[0], c[1], c[2]) =
+                (a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]);
+        }
+        c
+    };
+    let (e, f) = (x[1] - x[0], x[2] - x[0]);
+    match (D, corners) {
+        (2, _) => {
+            for k in 0..3 {
+                let opposite = x[(k + 2) % 3] - x[(k + 1) % 3];
+                out[k][0] = -0.5 * opposite[1];
+                out[k][1] = 0.5 * opposite[0];
+            }
+            0.5 * (e[0] * f[1] - e[1] * f[0])
+        }
+        (_, 4) => {
+            let g = x[3] - x[0];
+            out[1] = cross(&f, &g) / 6.0;
+            out[2] = cross(&g, &e) / 6.0;
+            out[3] = cross(&e, &f) / 6.0;
+            out[0] = -(out[1] + out[2] + out[3]);
+            out[1].dot(&e)
+        }
+        _ => {
+            let normal = cross(&e, &f);
+            let length = normal.norm();
+            if length <= 2.0 * flat || length == 0.0 {
+                out.fill(Vector::zeros());
+                return 0.5 * length;
+            }
+            for k in 0..3 {
+                out[k] = cross(&(normal / length), &(x[(k + 2) % 3] - x[(k + 1) % 3])) * 0.5;
+            }
+            0.5 * length
+        }
+    }
+}
