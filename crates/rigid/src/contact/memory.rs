@@ -16,19 +16,6 @@ pub struct ContactMemory<const D: usize> {
 }
 
 impl<const D: usize> ContactMemory<D> {
-    /// Starts of the pairs' points, for [`Self::of_pair`].
-    pub(super) fn offsets(&self) -> Vec<u32> {
-        let mut next = 0;
-        self.pairs
-            .iter()
-            .map(|pair| {
-                let first = next;
-                next += pair[2];
-                first
-            })
-            .collect()
-    }
-
     /// Forgets what a body felt, because it is another one now.
     pub fn forget(&mut self, body: u32) {
         let mut points = std::mem::take(&mut self.points).into_iter();
@@ -42,16 +29,5 @@ impl<const D: usize> ContactMemory<D> {
                 true
             }
         });
-    }
-
-    /// Remembered points of a pair.
-    pub(super) fn of_pair(&self, offsets: &[u32], a: u32, b: u32) -> &[(u32, Vector<D>)] {
-        match self.pairs.binary_search_by(|pair| [pair[0], pair[1]].cmp(&[a, b])) {
-            Ok(index) => {
-                let first = offsets[index] as usize;
-                &self.points[first..first + self.pairs[index][2] as usize]
-            }
-            Err(_) => &[],
-        }
     }
 }
