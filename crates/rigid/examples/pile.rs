@@ -48,6 +48,9 @@ fn main() {
     if std::env::var("FEW").is_ok() {
         options.updates = 0;
     }
+    if let Some(coarse) = std::env::var("COARSE").ok().and_then(|word| word.parse().ok()) {
+        options.coarse_tolerance = coarse;
+    }
     if std::env::var("NOSHOCK").is_ok() {
         options.shock_propagation = false;
     }
@@ -67,6 +70,7 @@ fn main() {
             order: OrientationOrder::Second,
             fix: EnergyFix::Always,
             linked: &[],
+            asleep: &[],
         };
         let push = |motions: &mut [Motion<3>], time: f64| {
             for (body, motion) in bodies.iter().zip(motions) {

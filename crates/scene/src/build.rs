@@ -174,6 +174,7 @@ where
     };
     options.contact.enabled = scene.contact.enabled;
     options.contact.iterations = scene.contact.iterations as usize;
+    options.contact.sleeping.enabled = scene.contact.sleeping;
     if scene.contact.method == ContactMethod::Propagation {
         options.contact.method = splashdown_rigid::ContactMethod::Propagation;
         options.contact.push_out = splashdown_rigid::PushOut::Central;

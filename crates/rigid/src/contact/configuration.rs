@@ -55,7 +55,9 @@ where
             let first = pairs[0].first as usize;
             for (k, pair) in pairs.iter().enumerate() {
                 let ids = [pair.a as usize, pair.b as usize];
-                let (Some(a), Some(b)) = (&bodies[ids[0]].geometry, &bodies[ids[1]].geometry) else { continue };
+                let (Some(a), Some(b)) = (&bodies[ids[0]].geometry, &bodies[ids[1]].geometry) else {
+                    continue;
+                };
                 if !wanted(number + k) {
                     continue;
                 }

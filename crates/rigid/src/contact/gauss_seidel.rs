@@ -7,12 +7,16 @@
 //! through the rigid body, and the iteration would need ten times as long to find out (measured on stacks of boxes).
 
 use super::InverseInertia;
+use super::balance::Balance;
 use super::manifold::{Impulses, Manifold, Sums};
 use splashdown_math::{Dim, Space, Twist};
 
 /// Newton steps of one solve, and sweeps before each: what sweeps solve quickly needs none.
 const MOST_NEWTON_STEPS: usize = 8;
 const SWEEPS_BEFORE_NEWTON: usize = 12;
+
+/// Sweeps before the loads of levels are found at once: what is at rest needs fewer.
+const SWEEPS_BEFORE_BALANCE: usize = 4;
 
 /// Bodies and contacts that are solved together.
 #[derive(Debug, Clone, Default)]
@@ -46,6 +50,7 @@ where
     direction: Vec<Impulses>,
     before: Vec<Twist<D>>,
     impulses_before: Vec<Impulses>,
+    balance: Balance<D>,
 }
 
 /// When the iteration stops.
@@ -87,16 +92,21 @@ where
     /// Solves from the impulses of the manifolds (their effect is added to the twists first).
     pub fn solve(&mut self, stop: Stop) -> Solved {
         let mut memory = std::mem::take(&mut self.memory);
-        let Memory { free, velocity_direction, direction, before, impulses_before } = &mut memory;
+        let Memory { free, velocity_direction, direction, before, impulses_before, balance } = &mut memory;
         free.clone_from(&self.twists);
         self.apply_start(free);
         let mut newton =
             if self.is_fit_for_newton() && stop.iterations >= 40 { MOST_NEWTON_STEPS } else { 0 };
         // Few iterations do not pay back what acceleration disturbs at first.
         let accelerate = stop.iterations >= 40;
+        let layered = self.is_layered();
         let (mut last, mut restart) = (f64::INFINITY, true);
         let mut solved = Solved::default();
         for iteration in 0..stop.iterations {
+            if layered && (iteration + 1) % SWEEPS_BEFORE_BALANCE == 0 {
+                self.balance(balance);
+                restart = true;
+            }
             if accelerate {
                 before.clone_from(&self.twists);
                 impulses_before.clone_from(&self.impulses);

@@ -229,10 +229,7 @@ where
         let mut unit = [0.0; MOST_ROWS];
         unit[k] = 1.0;
         let (force, moments) = self.push(&self.gather(&unit));
-        [
-            Twist { linear: force, angular: moments[0] },
-            Twist { linear: -force, angular: -moments[1] },
-        ]
+        [Twist { linear: force, angular: moments[0] }, Twist { linear: -force, angular: -moments[1] }]
     }
 
     /// Momentum (world axes) and angular momenta about A and B of an impulse and moment on A.
@@ -269,7 +266,8 @@ where
             for c in 0..spins {
                 let mut unit = [0.0; 3];
                 unit[c] = 1.0;
-                turns[c] = self.spin_along(&Dim::apply_inertia(&body.inertia, &self.spin_from(&unit[..spins])));
+                turns[c] =
+                    self.spin_along(&Dim::apply_inertia(&body.inertia, &self.spin_from(&unit[..spins])));
                 moves[c] = Dim::spin_cross(&Spin::<D>::from_slice(&turns[c][..spins]), &arm);
             }
             for c in 0..spins {

@@ -9,9 +9,11 @@
 //!
 //! Collisions use `v^n`, so a body at rest never bounces; contact only sees pairs that collisions have seen, so an impact gets its bounce first.
 
+mod balance;
 mod broad_phase;
 mod configuration;
 mod detect;
+mod energy_limit;
 mod gauss_seidel;
 mod graph;
 mod hits;
@@ -23,6 +25,7 @@ mod options;
 mod projection;
 mod propagation;
 pub mod push_out;
+mod rest;
 mod simultaneous;
 mod stacking;
 
@@ -32,6 +35,7 @@ pub use graph::{islands, levels};
 pub use impulse::{Clamp, ClampSide, InverseInertia, PointImpulse, clamp_energy, contact_impulse};
 pub use memory::ContactMemory;
 pub use options::{ContactMethod, ContactOptions, ContactReport, PushOut};
+pub use rest::{Rest, Sleeping, wake_moved};
 
 use crate::{Body, EnergyFix, Motion, OrientationOrder};
 use configuration::Configuration;
@@ -57,6 +61,9 @@ where
     /// Pairs (ascending) that never touch, such as bodies joined to each other; they count as connected. A body paired with itself is joined to
     /// the world.
     pub linked: &'a [[u32; 2]],
+    /// For each body, does it sleep? Empty if none does. Pairs of which nothing is awake are not looked at; of the others those that touch have to
+    /// be woken ([`ContactSolver::wake_touched`]) before contact is solved.
+    pub asleep: &'a [bool],
 }
 
 impl<const D: usize> ContactStage<'_, D>
@@ -142,7 +149,7 @@ where
             return;
         }
         self.at.place(stage.bodies, frames);
-        self.contacts = Contacts::detect(stage.bodies, frames, half, stage.dt, stage.linked, &mut self.broad);
+        self.contacts = Contacts::detect(stage, frames, half, &mut self.broad);
         self.at.find_touches(stage.bodies, &self.contacts, |_| true);
         self.report.pairs = self.contacts.pairs.len();
         self.report.contacts = self.contacts.contacts.len();
@@ -233,6 +240,7 @@ where
             let forced = ids.map(|i| half[i].velocity - start[i].velocity);
             // Significantly towards the other body, not along it.
             let enough = [0, 1].map(|k| -0.05 * forced[k].norm());
+            let sudden = bodies[ids[0]].material.pair(&bodies[ids[1]].material).restitution == 0.0;
             // Does the first rest on the second, the second on the first?
             let mut rests = [false; 2];
             for touch in &self.at.touches[pair.contacts()] {
@@ -246,8 +254,11 @@ where
                     let speed = |i: usize, twists: &[Twist<D>]| {
                         touch.normal.dot(&twists[i].at(&(touch.point - frames[i].position)))
                     };
-                    let relative = sign * (speed(ids[k], half_twists) - speed(ids[1 - k], start_twists));
-                    rests[k] = touch.gap + stage.dt * relative < 0.0;
+                    let own = sign * speed(ids[k], half_twists);
+                    let relative = own - sign * speed(ids[1 - k], start_twists);
+                    let meets = |speed: f64| touch.gap + stage.dt * speed < 0.0;
+                    // The other may be stopped within the step by what it rests on itself.
+                    rests[k] = meets(relative) || (sudden && meets(own));
                 }
             }
             if rests[0] {

@@ -106,7 +106,14 @@ where
                         }
                     }
                 }
-                active.push(Active { manifold: m, row: k, ends, penalty, bias: manifold.bias_of(k), gradient });
+                active.push(Active {
+                    manifold: m,
+                    row: k,
+                    ends,
+                    penalty,
+                    bias: manifold.bias_of(k),
+                    gradient,
+                });
             }
         }
         if active.is_empty() {

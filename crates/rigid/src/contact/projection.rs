@@ -21,7 +21,8 @@ where
         let mut order: Vec<Visit> = Vec::with_capacity(self.report.touching);
         for (index, pair) in self.contacts.pairs.iter().enumerate().filter(|(i, _)| self.processed[*i]) {
             let level = self.levels[pair.a as usize].max(self.levels[pair.b as usize]);
-            let deepest = self.at.touches[pair.contacts()].iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
+            let deepest =
+                self.at.touches[pair.contacts()].iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
             let overlap = -deepest - stage.options.allowed_overlap;
             order.push(Visit { level, pair: index as u32, overlap, checked: 0 });
         }
@@ -60,7 +61,8 @@ where
                     visit.overlap = f64::NEG_INFINITY;
                     for contact in pair.contacts() {
                         let poses = ids.map(|i| &self.at.poses[i]);
-                        let Some(touch) = self.contacts.touch(bodies, &pair, contact, poses[0], poses[1]) else {
+                        let Some(touch) = self.contacts.touch(bodies, &pair, contact, poses[0], poses[1])
+                        else {
                             continue;
                         };
                         let overlap = -touch.gap - stage.options.allowed_overlap;

@@ -172,7 +172,8 @@ where
             islands(bodies.len(), infinite, self.touching().map(|pair| [pair.a, pair.b]));
         // Islands with contacts, in the order of their first bodies.
         let mut place = vec![u32::MAX; count];
-        let of_pair = |[a, b]: [u32; 2]| island_of[if infinite(a as usize) { b } else { a } as usize] as usize;
+        let of_pair =
+            |[a, b]: [u32; 2]| island_of[if infinite(a as usize) { b } else { a } as usize] as usize;
         self.touching().for_each(|pair| place[of_pair([pair.a, pair.b])] = 0);
         let mut used = 0;
         for place in place.iter_mut().filter(|place| **place == 0) {
@@ -207,7 +208,8 @@ where
         for island in &mut self.islands {
             island.bodies.sort_unstable();
             island.bodies.dedup();
-            for (k, &body) in island.bodies.iter().enumerate().filter(|(_, body)| !infinite(**body as usize)) {
+            for (k, &body) in island.bodies.iter().enumerate().filter(|(_, body)| !infinite(**body as usize))
+            {
                 local[body as usize] = k as u32;
             }
             // From the ground up.
@@ -236,7 +238,8 @@ where
                 next += 1;
                 first += points as usize;
             }
-            let Some(&[.., points]) = memory.pairs.get(next).filter(|p| [p[0], p[1]] == [pair.a, pair.b]) else {
+            let Some(&[.., points]) = memory.pairs.get(next).filter(|p| [p[0], p[1]] == [pair.a, pair.b])
+            else {
                 continue;
             };
             let known = &memory.points[first..first + points as usize];
@@ -292,12 +295,8 @@ where
             island.impulses.resize(island.manifolds.len(), [0.0; _]);
             let inverse = &island.inverse;
             let ids = &island.bodies;
-            island
-                .manifolds
-                .par_iter_mut()
-                .zip(&mut island.impulses)
-                .with_min_len(256)
-                .for_each(|(manifold, impulses)| {
+            island.manifolds.par_iter_mut().zip(&mut island.impulses).with_min_len(256).for_each(
+                |(manifold, impulses)| {
                     let range = manifold.contact as usize..(manifold.contact + manifold.points) as usize;
                     let touches = &at.touches[range.clone()];
                     let centres = manifold.bodies.map(|b| frames[ids[b as usize] as usize].position);
@@ -305,7 +304,8 @@ where
                     manifold.set_matrix(manifold.bodies.map(|b| &inverse[b as usize]));
                     let start = range.map(|contact| recalled[contact] + spent[contact]);
                     *impulses = start_impulses(manifold, start);
-                });
+                },
+            );
         });
     }
 

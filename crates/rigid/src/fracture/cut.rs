@@ -44,6 +44,63 @@ pub struct Piece<const D: usize> {
     pub particles: Vec<Vector<D>>,
 }
 
+impl<const D: usize> Piece<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Distance at any point: beyond the samples that of the nearest one, and the way to it.
+    fn distance(&self, point: &Vector<D>) -> f64 {
+        let hull = self.phi.lattice().hull();
+        let inner = Vector::from_fn(|a, _| point[a].clamp(hull.min[a], hull.max[a]));
+        self.phi.sample(&inner, Interpolation::Linear, Reach::Interior) + (point - inner).norm()
+    }
+
+    /// Puts particles that lie off the surface by more than half a sample onto it: where a piece is as small as the samples, the surface of the body and
+    /// that of the piece are not the same.
+    fn settle_particles(&mut self) {
+        const STEPS: usize = 4;
+        let far = 0.5 * self.phi.lattice().spacing().min();
+        let off = |piece: &Self, point: &Vector<D>| piece.distance(point).abs() > far;
+        let mut lost: Vec<usize> = Vec::new();
+        for k in 0..self.particles.len() {
+            let start = self.particles[k];
+            if !off(self, &start) {
+                continue;
+            }
+            let mut point = start;
+            for _ in 0..STEPS {
+                let hull = self.phi.lattice().hull();
+                point = Vector::from_fn(|a, _| point[a].clamp(hull.min[a], hull.max[a]));
+                let (distance, slope) =
+                    self.phi.sample_with_gradient(&point, Interpolation::Linear, Reach::Interior);
+                let square = slope.norm_squared();
+                if !(square > 0.01) {
+                    break;
+                }
+                point -= slope * (distance / square);
+            }
+            self.particles[k] = point;
+            if off(self, &point) {
+                self.particles[k] = start;
+                lost.push(k);
+            }
+        }
+        if lost.is_empty() {
+            return;
+        }
+        let Ok(surface) = extract(&self.phi, &Extraction { closed: true, ..Extraction::default() }) else {
+            return;
+        };
+        for k in lost {
+            let away = |point: &&Vector<D>| (**point - self.particles[k]).norm_squared();
+            let nearest = surface.mesh.points.iter().min_by(|a, b| away(a).total_cmp(&away(b)));
+            if let Some(nearest) = nearest {
+                self.particles[k] = *nearest;
+            }
+        }
+    }
+}
+
 /// Cuts the body with distance `phi` (m, the samples with `phi <= 0` are its voxels) and `particles` on its surface along a placed pattern.
 ///
 /// The pieces are the connected parts of each region in the order of their first voxels, and their voxels are those of the body, each once. Fewer than two pieces: the
@@ -70,6 +127,7 @@ where
     body.share_particles(particles, &mut pieces);
     body.add_face_particles(options.particle_spacing.max(1) as isize, &mut pieces);
     pieces.par_iter_mut().for_each(|piece| {
+        piece.settle_particles();
         if piece.particles.len() < LEAST_PARTICLES
             && let Ok(surface) = extract(&piece.phi, &Extraction { closed: true, ..Extraction::default() })
         {
@@ -272,13 +330,13 @@ fn nearest<const D: usize>(
     point: &Vector<D>,
     candidates: impl Iterator<Item = usize>,
     pieces: &[Piece<D>],
-) -> Option<usize> {
+) -> Option<usize>
+where
+    Dim<D>: Space<D>,
+{
     let mut best: Option<(f64, usize)> = None;
     for part in candidates {
-        let phi = &pieces[part].phi;
-        let hull = phi.lattice().hull();
-        let inner = Vector::from_fn(|a, _| point[a].clamp(hull.min[a], hull.max[a]));
-        let value = phi.sample(&inner, Interpolation::Linear, Reach::Interior) + (point - inner).norm();
+        let value = pieces[part].distance(point);
         if best.is_none_or(|(least, _)| value < least) {
             best = Some((value, part));
         }
