@@ -24,7 +24,7 @@ use crate::world::Scratch;
 use crate::{Model, Multipliers, SolveReport, State};
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
-use splashdown_math::{Dim, Frame, Space, Vector};
+use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::fracture::{FractureError, Hit};
 use splashdown_rigid::{BodyState, ContactReport, ContactSolver, ContactStage, EnergyFix, Motion};
 use splashdown_solve::CoupledSolver;
@@ -236,6 +236,9 @@ where
         solids: crate::SolidState::default(),
     };
     next.rest = sleep.rest_after(model, state, &next, dt);
+    for (i, body) in next.bodies.iter_mut().enumerate().filter(|(i, _)| next.rest.is_asleep(*i)) {
+        *body = BodyState::new(&model.bodies[i], body.frame, &Twist::zero());
+    }
     check_finite(model, &next)?;
     let report = StepReport {
         dt,

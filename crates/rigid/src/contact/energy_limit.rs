@@ -5,6 +5,7 @@
 //! the step. State and energy belong together at the end of a step (spec/rigid-bodies.md 3.11), so there the excess is taken out of the motion.
 
 use super::{ContactMethod, ContactSolver, ContactStage};
+use crate::collide::{Contact, Guide};
 use crate::{BodyState, Kind, Motion};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Vector};
 
@@ -13,7 +14,7 @@ where
     Dim<D>: Space<D>,
 {
     /// Scales the velocities of each island so that its energy is at most that of `before`, the state at the start of the step, under `gravity`
-    /// (m/s^2). Islands are left as they are if they can gain energy: by bounces, joints or moving supports; so are those that nothing holds, whose
+    /// (m/s^2). Islands are left as they are if they can gain energy: by bounces, joints or moving supports; so are those with sampled shapes, and those that nothing holds, whose
     /// momentum has to stay.
     #[inline(never)]
     pub fn limit_energy(
@@ -36,6 +37,14 @@ where
             [pair.a, pair.b]
                 .iter()
                 .for_each(|&i| exempt[i as usize] |= stage.bodies[i as usize].is_dynamic());
+        }
+        // In sampled distance fields energy goes up and down with the grid; taking off what goes up would brake.
+        for pair in self.touching() {
+            let sampled = |contact: &Contact<D>| matches!(contact.guide, Guide::FieldOfA | Guide::FieldOfB);
+            if self.contacts.contacts[pair.contacts()].iter().any(sampled) {
+                let respond = [pair.a, pair.b].into_iter().filter(|&i| stage.bodies[i as usize].is_dynamic());
+                respond.for_each(|i| exempt[i as usize] = true);
+            }
         }
         for island in &self.islands {
             let held = island.inverse.iter().any(|inverse| inverse.is_infinite());

@@ -55,11 +55,14 @@ where
         self.phi.sample(&inner, Interpolation::Linear, Reach::Interior) + (point - inner).norm()
     }
 
-    /// Puts particles that lie off the surface by more than half a sample onto it: where a piece is as small as the samples, the surface of the body and
+    /// Puts particles that lie off the surface by much of the piece's size onto it: where a piece is as small as the samples, the surface of the body and
     /// that of the piece are not the same.
     fn settle_particles(&mut self) {
         const STEPS: usize = 4;
-        let far = 0.5 * self.phi.lattice().spacing().min();
+        let h = self.phi.lattice().spacing().min();
+        let near = self.particles.iter().filter(|point| self.distance(point).abs() <= 0.5 * h);
+        let reach = near.map(|point| (point - self.moments.centre).norm()).fold(0.0, f64::max);
+        let far = 0.4 * reach.max(1.25 * h);
         let off = |piece: &Self, point: &Vector<D>| piece.distance(point).abs() > far;
         let mut lost: Vec<usize> = Vec::new();
         for k in 0..self.particles.len() {

@@ -109,16 +109,29 @@ impl Primitive {
         }
     }
 
-    /// The shape of the scene; an ellipsoid becomes its bounding box.
+    /// The shape of the scene; an ellipsoid becomes the convex hull of points on it.
     fn shape(&self) -> Shape {
         match *self {
             Self::Sphere { radius } => Shape::Sphere { radius },
             Self::Box { size } => Shape::Box { size: size.to_vec() },
             Self::Cylinder { radius, length } => Shape::Cylinder { radius, length },
             Self::Capsule { radius, length } => Shape::Capsule { radius, length },
-            Self::Ellipsoid { radii } => Shape::Box { size: radii.map(|r| 2.0 * r).to_vec() },
+            Self::Ellipsoid { radii } => Shape::Hull { points: ellipsoid(radii) },
         }
     }
+}
+
+/// Points spread evenly over a ball (a spiral with the golden angle) and stretched, and the six ends of the axes.
+fn ellipsoid(radii: [f64; 3]) -> Vec<Vec<f64>> {
+    const POINTS: usize = 90;
+    let golden = std::f64::consts::PI * (3.0 - 5f64.sqrt());
+    let spiral = (0..POINTS).map(|k| {
+        let height = 1.0 - (2.0 * k as f64 + 1.0) / POINTS as f64;
+        let (across, angle) = ((1.0 - height * height).sqrt(), golden * k as f64);
+        [across * angle.cos(), across * angle.sin(), height]
+    });
+    let ends = (0..6).map(|k| std::array::from_fn(|a| if a == k / 2 { [-1.0, 1.0][k % 2] } else { 0.0 }));
+    spiral.chain(ends).map(|unit: [f64; 3]| (0..3).map(|a| radii[a] * unit[a]).collect()).collect()
 }
 
 /// A body in the making.
