@@ -171,7 +171,9 @@ where
         | Shape::Cylinder { .. }
         | Shape::Torus { .. }
         | Shape::Hull { .. }
-        | Shape::Boxes { .. } => surface_of(geometry),
+        | Shape::Ellipsoid { .. }
+        | Shape::Boxes { .. }
+        | Shape::Parts { .. } => surface_of(geometry),
     }
 }
 

@@ -5,8 +5,7 @@
 //! the step. State and energy belong together at the end of a step (spec/rigid-bodies.md 3.11), so there the excess is taken out of the motion.
 
 use super::{ContactMethod, ContactSolver, ContactStage};
-use crate::collide::{Contact, Guide};
-use crate::{BodyState, Kind, Motion};
+use crate::{BodyState, Geometry, Kind, Motion, Solid};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Vector};
 
 impl<const D: usize> ContactSolver<D>
@@ -38,13 +37,10 @@ where
                 .iter()
                 .for_each(|&i| exempt[i as usize] |= stage.bodies[i as usize].is_dynamic());
         }
-        // In sampled distance fields energy goes up and down with the grid; taking off what goes up would brake.
-        for pair in self.touching() {
-            let sampled = |contact: &Contact<D>| matches!(contact.guide, Guide::FieldOfA | Guide::FieldOfB);
-            if self.contacts.contacts[pair.contacts()].iter().any(sampled) {
-                let respond = [pair.a, pair.b].into_iter().filter(|&i| stage.bodies[i as usize].is_dynamic());
-                respond.for_each(|i| exempt[i as usize] = true);
-            }
+        // A body known by its particles rolls as a polyhedron: its energy goes up and down, and taking off what goes up would brake.
+        for (i, body) in stage.bodies.iter().enumerate().filter(|(_, body)| body.is_dynamic()) {
+            let solid = body.geometry.as_deref().map(Geometry::solid);
+            exempt[i] |= matches!(solid, Some(Solid::Shape { .. } | Solid::Mesh { .. } | Solid::Sampled));
         }
         for island in &self.islands {
             let held = island.inverse.iter().any(|inverse| inverse.is_infinite());

@@ -229,11 +229,13 @@ where
     fn share_particles(&self, particles: &[Vector<D>], pieces: &mut [Piece<D>]) {
         let lattice = self.lattice();
         let counts = lattice.counts().map(|n| n as isize);
+        let close = 0.5 * lattice.spacing().min();
         let owner = |point: &Vector<D>| -> Option<usize> {
             let local = lattice.local(point);
             let at: Index<D> = std::array::from_fn(|a| (local[a].round() as isize).clamp(0, counts[a] - 1));
             let own = self.parts.of[lattice.offset(at)];
-            if own != OUTSIDE {
+            // In a piece as small as the samples a particle may lie on the surface of a neighbour rather than on its own.
+            if own != OUTSIDE && pieces[own as usize].distance(point).abs() <= close {
                 return Some(own as usize);
             }
             for reach in 1..=3 {
@@ -328,7 +330,7 @@ where
     }
 }
 
-/// The piece with the smallest distance at a point.
+/// The piece whose surface is nearest to a point.
 fn nearest<const D: usize>(
     point: &Vector<D>,
     candidates: impl Iterator<Item = usize>,
@@ -339,7 +341,7 @@ where
 {
     let mut best: Option<(f64, usize)> = None;
     for part in candidates {
-        let value = pieces[part].distance(point);
+        let value = pieces[part].distance(point).abs();
         if best.is_none_or(|(least, _)| value < least) {
             best = Some((value, part));
         }
