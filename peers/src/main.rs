@@ -1,6 +1,6 @@
 //! Splashdown and rapier3d on the scenes PILE and HEAVY, one after the other in one run, one thread each, CPU time.
 //!
-//! `cargo run --release --manifest-path peers/Cargo.toml [-- large]`: `large` adds the piles of 10 000.
+//! `cargo run --release --manifest-path peers/Cargo.toml [-- large]`: `large` adds the piles of 10 000 and 20 000.
 
 use rapier3d::prelude as rapier;
 use rustix::time::{ClockId, clock_gettime};
@@ -35,7 +35,7 @@ fn main() {
         println!("|---|---|---|---|---|---|---|");
         let mut sizes = vec![[10, 10, 10]];
         if large {
-            sizes.push([20, 25, 20]);
+            sizes.extend([[20, 25, 20], [40, 25, 20]]);
         }
         for size in sizes {
             for spheres in [false, true] {
@@ -149,7 +149,10 @@ fn rapier_heavy(ratio: f64) -> f64 {
 fn our_world(text: &str) -> Result<World<3>, String> {
     let scene = Scene::parse("peers.toml", text, &[]).map_err(|error| error.to_string())?;
     match build(&scene).map_err(|error| error.to_string())? {
-        AnyWorld::Three(world) => Ok(*world),
+        AnyWorld::Three(mut world) => {
+            world.options_mut().contact.sleeping.enabled = false;
+            Ok(*world)
+        }
         AnyWorld::Two(_) => Err("the scene has three dimensions".into()),
     }
 }

@@ -43,6 +43,8 @@ fn pile(
     let AnyWorld::Three(mut world) = build(&loaded.scene).map_err(|error| failed(&error))? else {
         return Err(failed(&"the scene has three dimensions"));
     };
+    // Other engines were measured without.
+    world.options_mut().contact.sleeping.enabled = false;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().map_err(|error| failed(&error))?;
     let steps = if options.quick { 30 } else { 300 };
     let clock = CpuClock::start();

@@ -73,6 +73,7 @@ where
             self.state.newcomers.insert(places[number] as usize, newcomer);
         }
         self.state.contact.forget(place as u32);
+        self.state.rest.wake(place);
         let newcomers = self.state.newcomers.clone();
         self.attach_joints(&newcomers);
         Ok(Some(Broken { name, impulse: hit.impulse, fragments: places }))

@@ -27,6 +27,8 @@ mod fluid;
 mod generalized;
 mod model;
 mod newcomers;
+mod pace;
+mod sleep;
 mod solids;
 mod solve;
 mod state;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
 use splashdown_fluid::FluidState;
 use splashdown_math::{Dim, Space};
-use splashdown_rigid::{BodyState, ContactMemory};
+use splashdown_rigid::{BodyState, ContactMemory, Rest};
 
 /// Multipliers of one block of rows.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -46,6 +46,8 @@ where
     pub multipliers: Multipliers,
     /// Contact impulses of the last step, from which the next one starts.
     pub contact: ContactMemory<D>,
+    /// Which rigid bodies sleep, and how long the others have been quiet.
+    pub rest: Rest,
     /// Bodies that are not in the scene: fragments of bodies that broke.
     pub newcomers: Newcomers<D>,
     /// Bodies of finite elements.
@@ -66,6 +68,7 @@ where
             fluid: None,
             multipliers: Multipliers::default(),
             contact: ContactMemory::default(),
+            rest: Rest::default(),
             newcomers: Newcomers::default(),
             solids: crate::SolidState::default(),
         }

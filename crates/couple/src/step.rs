@@ -18,12 +18,13 @@
 use crate::articulation::{Articulation, JointReport};
 use crate::breaking::Breaking;
 use crate::generalized::Velocities;
+use crate::sleep::Sleep;
 use crate::solve::{CoupledStep, Stage, coupled_solve};
 use crate::world::Scratch;
 use crate::{Model, Multipliers, SolveReport, State};
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
-use splashdown_math::{Dim, Frame, Space, Vector};
+use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::fracture::{FractureError, Hit};
 use splashdown_rigid::{BodyState, ContactReport, ContactSolver, ContactStage, EnergyFix, Motion};
 use splashdown_solve::CoupledSolver;
@@ -126,12 +127,13 @@ where
     Broken(Vec<(usize, Hit<D>)>),
 }
 
-/// The state `dt` seconds after `state`, unless bodies break on the way.
+/// The state `dt` seconds after `state`, unless bodies break on the way. `rigid_only`: there are no bodies of finite elements.
 pub(crate) fn advance<const D: usize>(
     model: &Model<D>,
     state: &State<D>,
     dt: f64,
     breaking: &Breaking,
+    rigid_only: bool,
     scratch: &mut Scratch<D>,
 ) -> Result<Advanced<D>, StepError>
 where
@@ -154,28 +156,44 @@ where
         order: model.options.orientation_order,
         fix: model.options.energy_fix,
         linked: &linked,
+        asleep: &[],
     };
+    let mut sleep = Sleep::begin(model, state, rigid_only);
     let start_frames: Vec<Frame<D>> = state.bodies.iter().map(|body| body.frame).collect();
     let mut start = Velocities::of(state);
     let mut memory = state.contact.clone();
 
     // I.
     let mut half = velocity_to_half_step(model, state, dt, coupled)?;
-    // II. Collisions change v^n, and v^{n+1/2} by as much.
+    // II. Collisions change v^n, and v^{n+1/2} by as much. What touches a sleeper wakes it before anything happens.
+    let awake = sleep.any().then(|| (start.bodies.clone(), half.velocities.bodies.clone()));
     let breakable = !breaking.done && model.bodies.iter().any(|body| body.breakable.is_some());
-    let free = breakable.then(|| (start.bodies.clone(), half.velocities.bodies.clone()));
-    collisions(&stage, &start_frames, &mut start.bodies, &mut half.velocities.bodies, contact);
-    if let Some((start, half)) = free {
-        let hits = contact.breaking_hits(&stage, &start_frames, &start, &half);
-        if !hits.is_empty() {
-            return Ok(Advanced::Broken(hits));
+    loop {
+        sleep.still(&mut start.bodies);
+        sleep.still(&mut half.velocities.bodies);
+        let free = breakable.then(|| (start.bodies.clone(), half.velocities.bodies.clone()));
+        let looking = ContactStage { asleep: &sleep.asleep, ..stage };
+        collisions(&looking, &start_frames, &mut start.bodies, &mut half.velocities.bodies, contact);
+        let woken = sleep.wake_touched(contact, &state.contact);
+        if let Some((start_awake, half_awake)) = awake.as_ref().filter(|_| woken) {
+            start.bodies.clone_from(start_awake);
+            half.velocities.bodies.clone_from(half_awake);
+            continue;
         }
+        if let Some((start, half)) = free {
+            let hits = contact.breaking_hits(&stage, &start_frames, &start, &half);
+            if !hits.is_empty() {
+                return Ok(Advanced::Broken(hits));
+            }
+        }
+        break;
     }
     // III. Contact, and joints that hold after the positions have moved.
     contact.contact_half(&stage, &start_frames, &start.bodies, &mut half.velocities.bodies, &memory);
     articulation.pre_stabilize(state, &mut half.velocities);
     // IV. What contact did to velocities in III is dropped: only its effect on positions remains. Impulses of joints are kept.
     let (mut frames, positions) = advance_positions(model, state, &half.velocities, dt);
+    sleep.hold(state, &mut frames);
     articulation.note_errors(&frames);
     contact.push_out(&stage, &mut frames);
     articulation.settle_positions(&mut frames);
@@ -189,6 +207,11 @@ where
     if contact.report().contacts > 0 {
         articulation.post_stabilize_after_contact(&frames, &mut full.velocities);
     }
+    if rigid_only && model.fluid.is_none() && model.particles.len() == 0 {
+        contact.limit_energy(&stage, &model.gravity, &state.bodies, &frames, &mut full.velocities.bodies);
+    }
+    sleep.still(&mut full.velocities.bodies);
+    memory.keep_sleeping(&state.contact, &sleep.asleep);
 
     let bodies = frames
         .into_iter()
@@ -199,7 +222,7 @@ where
             angular_momentum: body.angular_momentum,
         })
         .collect();
-    let next = State {
+    let mut next = State {
         time: state.time + dt,
         step: state.step + 1,
         bodies,
@@ -209,14 +232,19 @@ where
         multipliers: Multipliers { half: half.multipliers, full: full.multipliers },
         newcomers: state.newcomers.clone(),
         contact: memory,
+        rest: splashdown_rigid::Rest::default(),
         solids: crate::SolidState::default(),
     };
+    next.rest = sleep.rest_after(model, state, &next, dt);
+    for (i, body) in next.bodies.iter_mut().enumerate().filter(|(i, _)| next.rest.is_asleep(*i)) {
+        *body = BodyState::new(&model.bodies[i], body.frame, &Twist::zero());
+    }
     check_finite(model, &next)?;
     let report = StepReport {
         dt,
         solves: vec![half.report, full.report],
         joints: articulation.report(|i| next.bodies[i].frame),
-        contact: contact.report(),
+        contact: ContactReport { asleep: next.rest.count(), ..contact.report() },
         broken: vec![],
     };
     Ok(Advanced::To(Box::new((next, report))))

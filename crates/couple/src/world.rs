@@ -235,7 +235,7 @@ where
         // The state before the first break of this step.
         let mut before: Option<State<D>> = None;
         let error = loop {
-            match advance(&self.model, &self.state, dt, &breaking, &mut self.scratch) {
+            match advance(&self.model, &self.state, dt, &breaking, self.solids.is_none(), &mut self.scratch) {
                 Ok(Advanced::To(done)) => {
                     let (mut state, mut report) = *done;
                     if let Some(solids) = &mut self.solids {

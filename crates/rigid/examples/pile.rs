@@ -2,8 +2,8 @@
 
 use splashdown_math::{Dim, Frame, Space, Vector};
 use splashdown_rigid::{
-    Body, ContactMemory, ContactOptions, ContactSolver, ContactStage, EnergyFix, Geometry, Kind, Material,
-    Motion, OrientationOrder,
+    Body, BodyState, ContactMemory, ContactOptions, ContactSolver, ContactStage, EnergyFix, Geometry, Kind,
+    Material, Motion, OrientationOrder,
 };
 use std::sync::Arc;
 use std::time::Instant;
@@ -48,6 +48,9 @@ fn main() {
     if std::env::var("FEW").is_ok() {
         options.updates = 0;
     }
+    if let Some(coarse) = std::env::var("COARSE").ok().and_then(|word| word.parse().ok()) {
+        options.coarse_tolerance = coarse;
+    }
     if std::env::var("NOSHOCK").is_ok() {
         options.shock_propagation = false;
     }
@@ -67,6 +70,7 @@ fn main() {
             order: OrientationOrder::Second,
             fix: EnergyFix::Always,
             linked: &[],
+            asleep: &[],
         };
         let push = |motions: &mut [Motion<3>], time: f64| {
             for (body, motion) in bodies.iter().zip(motions) {
@@ -75,6 +79,15 @@ fn main() {
                 }
             }
         };
+        let before: Vec<BodyState<3>> = frames
+            .iter()
+            .zip(&motions)
+            .map(|(frame, motion)| BodyState {
+                frame: *frame,
+                velocity: motion.velocity,
+                angular_momentum: motion.angular_momentum,
+            })
+            .collect();
         let mut half = motions.clone();
         push(&mut half, 0.5 * dt);
         let mut clock = Instant::now();
@@ -93,6 +106,7 @@ fn main() {
         lap(&mut parts[3]);
         push(&mut motions, dt);
         solver.contact_full(&stage, &moved, &mut motions, &mut memory);
+        solver.limit_energy(&stage, &Vector::from([0.0, -9.81, 0.0]), &before, &moved, &mut motions);
         lap(&mut parts[4]);
         frames = moved;
         if std::env::var("TRACE").is_ok() && step < 60 {

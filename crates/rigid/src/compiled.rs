@@ -38,6 +38,8 @@ splashdown_math::compile_here!(
     ContactSolver::<3>::contact_full,
     ContactSolver::<2>::restore_angular_momentum,
     ContactSolver::<3>::restore_angular_momentum,
+    ContactSolver::<2>::limit_energy,
+    ContactSolver::<3>::limit_energy,
     Joint::<2>::checked,
     Joint::<3>::checked,
     PatternSpec::pattern::<2>,

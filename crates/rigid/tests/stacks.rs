@@ -47,6 +47,7 @@ impl Small {
             order: OrientationOrder::Second,
             fix: EnergyFix::Always,
             linked: &[],
+            asleep: &[],
         };
         let push = |motions: &mut [Motion<3>], time: f64| {
             for (body, motion) in self.bodies.iter().zip(motions) {

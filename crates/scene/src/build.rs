@@ -56,6 +56,14 @@ pub enum BuildError {
         /// Estimated memory.
         bytes: u128,
     },
+    /// A part of a body that has no formula.
+    #[error(
+        "a part of `{name}` is a plane or a hull; expected a sphere, box, capsule, cylinder, torus, ellipsoid, boxes or parts"
+    )]
+    Part {
+        /// Name of the body.
+        name: String,
+    },
     /// A shape that encloses nothing.
     #[error("shape of `{name}`: {source}")]
     Geometry {
@@ -174,6 +182,7 @@ where
     };
     options.contact.enabled = scene.contact.enabled;
     options.contact.iterations = scene.contact.iterations as usize;
+    options.contact.sleeping.enabled = scene.contact.sleeping;
     if scene.contact.method == ContactMethod::Propagation {
         options.contact.method = splashdown_rigid::ContactMethod::Propagation;
         options.contact.push_out = splashdown_rigid::PushOut::Central;
@@ -284,15 +293,8 @@ fn solid<const D: usize>(name: &str, shape: &Shape) -> Result<splashdown_rigid::
 where
     Dim<D>: Space<D>,
 {
-    use splashdown_geometry::shapes::Shape as Formula;
     use splashdown_rigid::Geometry;
     let refused = |source: GeometryError| BuildError::Geometry { name: name.into(), source };
-    let sampled = |formula: Result<Formula<D>, _>| {
-        formula
-            .map_err(GeometryError::from)
-            .and_then(|formula| Geometry::shape(formula, SHAPE_CELLS))
-            .map_err(refused)
-    };
     match shape {
         Shape::Sphere { radius } => Geometry::sphere(*radius).map_err(refused),
         Shape::Box { size } => {
@@ -300,30 +302,66 @@ where
             Geometry::cuboid(edges * 0.5).map_err(refused)
         }
         Shape::Capsule { radius, length } => Geometry::capsule(*radius, 0.5 * length).map_err(refused),
-        Shape::Cylinder { radius, length } => sampled(Formula::cylinder(*radius, 0.5 * length)),
-        Shape::Torus { ring, tube } => sampled(Formula::torus(*ring, *tube)),
         Shape::Hull { points } => {
             let points: Result<Vec<_>, _> =
                 points.iter().map(|p| vector::<D>(name, "shape.hull.points", Some(p))).collect();
             Geometry::hull(&points?).map_err(refused)
         }
-        Shape::Boxes { parts } => {
-            let mut all: Option<Formula<D>> = None;
-            for part in parts {
-                let half = vector::<D>(name, "shape.boxes.size", Some(&part.size))? * 0.5;
-                let position = vector::<D>(name, "shape.boxes.position", Some(&part.position))?;
-                let part = Formula::cuboid(half).and_then(|cuboid| cuboid.translated(position));
-                let part = part.map_err(|error| refused(error.into()))?;
-                all = Some(match all {
-                    Some(all) => all.union(part),
-                    None => part,
-                });
-            }
-            sampled(all.ok_or(splashdown_geometry::shapes::ShapeError::NoShapes))
-        }
+        Shape::Cylinder { .. }
+        | Shape::Torus { .. }
+        | Shape::Ellipsoid { .. }
+        | Shape::Boxes { .. }
+        | Shape::Parts { .. } => Geometry::shape(formula::<D>(name, shape)?, SHAPE_CELLS).map_err(refused),
         Shape::Plane { .. } => {
             Geometry::half_space(Vector::from_fn(|a, _| if a == 1 { 1.0 } else { 0.0 })).map_err(refused)
         }
+    }
+}
+
+/// The formula of a shape that has one.
+fn formula<const D: usize>(
+    name: &str,
+    shape: &Shape,
+) -> Result<splashdown_geometry::shapes::Shape<D>, BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    use splashdown_geometry::shapes::{Shape as Formula, ShapeError};
+    let refused = |error: ShapeError| BuildError::Geometry { name: name.into(), source: error.into() };
+    let united = |parts: Vec<Formula<D>>| {
+        parts.into_iter().reduce(Formula::union).ok_or_else(|| refused(ShapeError::NoShapes))
+    };
+    match shape {
+        Shape::Sphere { radius } => Formula::ball(*radius).map_err(refused),
+        Shape::Box { size } => {
+            let edges = vector::<D>(name, "shape.box.size", Some(size))?;
+            Formula::cuboid(edges * 0.5).map_err(refused)
+        }
+        Shape::Capsule { radius, length } => Formula::capsule(*radius, 0.5 * length).map_err(refused),
+        Shape::Cylinder { radius, length } => Formula::cylinder(*radius, 0.5 * length).map_err(refused),
+        Shape::Torus { ring, tube } => Formula::torus(*ring, *tube).map_err(refused),
+        Shape::Ellipsoid { radii } => {
+            Formula::ellipsoid(vector::<D>(name, "shape.ellipsoid.radii", Some(radii))?).map_err(refused)
+        }
+        Shape::Boxes { parts } => {
+            let boxes = parts.iter().map(|part| {
+                let half = vector::<D>(name, "shape.boxes.size", Some(&part.size))? * 0.5;
+                let position = vector::<D>(name, "shape.boxes.position", Some(&part.position))?;
+                Formula::cuboid(half).and_then(|cuboid| cuboid.translated(position)).map_err(refused)
+            });
+            united(boxes.collect::<Result<_, _>>()?)
+        }
+        Shape::Parts { parts } => {
+            let shapes = parts.iter().map(|part| {
+                let frame = Frame {
+                    position: vector::<D>(name, "shape.parts.position", part.position.as_deref())?,
+                    rotation: rotation::<D>(name, part.rotation.as_ref())?,
+                };
+                formula::<D>(name, &part.shape)?.placed(frame).map_err(refused)
+            });
+            united(shapes.collect::<Result<_, _>>()?)
+        }
+        Shape::Hull { .. } | Shape::Plane { .. } => Err(BuildError::Part { name: name.into() }),
     }
 }
 

@@ -16,7 +16,7 @@ pub struct ShippedScene {
 }
 
 /// Name and text of every file in `scenes/`; a test compares this list with the folder.
-const FILES: [(&str, &str); 47] = [
+const FILES: [(&str, &str); 48] = [
     ("quickstart", include_str!("../../../scenes/quickstart.toml")),
     ("quickstart-2d", include_str!("../../../scenes/quickstart-2d.toml")),
     ("tumbling-box", include_str!("../../../scenes/tumbling-box.toml")),
@@ -32,6 +32,7 @@ const FILES: [(&str, &str); 47] = [
     ("pile-10000", include_str!("../../../scenes/pile-10000.toml")),
     ("card-house", include_str!("../../../scenes/card-house.toml")),
     ("broken-wall", include_str!("../../../scenes/broken-wall.toml")),
+    ("broken-bunny", include_str!("../../../scenes/broken-bunny.toml")),
     ("broken-pillar", include_str!("../../../scenes/broken-pillar.toml")),
     ("broken-table", include_str!("../../../scenes/broken-table.toml")),
     ("ragdolls", include_str!("../../../scenes/ragdolls.toml")),

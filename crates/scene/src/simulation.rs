@@ -171,7 +171,9 @@ where
         | Shape::Cylinder { .. }
         | Shape::Torus { .. }
         | Shape::Hull { .. }
-        | Shape::Boxes { .. } => surface_of(geometry),
+        | Shape::Ellipsoid { .. }
+        | Shape::Boxes { .. }
+        | Shape::Parts { .. } => surface_of(geometry),
     }
 }
 
@@ -207,10 +209,13 @@ where
 
     fn advance(&mut self, frame: u64) -> Result<Advance, Breakdown> {
         let time = self.world.state().time;
-        // Transport of a fluid is stable at any step; adaptive steps follow it for accuracy.
+        // Transport of a fluid and contact of bodies are stable at any step; adaptive steps follow them for accuracy.
         let stable = match self.clock.policy {
             StepPolicy::Fixed(_) => self.stable_step,
-            StepPolicy::Adaptive { .. } => self.stable_step.min(self.world.fluid_stable_step()),
+            StepPolicy::Adaptive { min, safety, .. } => {
+                let pace = self.world.rigid_pace().max(min) / safety;
+                self.stable_step.min(self.world.fluid_stable_step()).min(pace)
+            }
         };
         let (dt, arrived) =
             self.clock.next_step(time, frame, stable).map_err(|error| Breakdown(error.to_string()))?;

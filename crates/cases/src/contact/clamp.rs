@@ -6,7 +6,7 @@
 use crate::{Case, CaseError, Measurements, Speed};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use splashdown_math::{Coordinates, Dim, Space, Spin, Twist, Vector};
+use splashdown_math::{Dim, Space, Spin, Twist, Vector};
 use splashdown_rigid::contact::{Clamp, ClampSide, InverseInertia, clamp_energy, contact_impulse};
 
 pub(super) const CASE: Case = Case {
@@ -19,14 +19,19 @@ pub(super) const CASE: Case = Case {
     run,
 };
 
-/// Kinetic energy of one side with its partner's motion at the point taken off, from its velocity and angular momentum. (From its spin it would need
-/// the inverse of the inverse inertia, whose round-off at moments of 1e-2 to 1e2 is more than what is measured here.)
-fn energy(inverse: &InverseInertia<3>, velocity: &Vector<3>, momentum: &Vector<3>, shift: &Vector<3>) -> f64 {
+/// Kinetic energy of one side with its partner's motion at the point taken off, from its velocity and angular momentum: an inertia of condition 1e4
+/// is never inverted.
+fn energy(
+    inverse: &InverseInertia<3>,
+    velocity: &Vector<3>,
+    angular_momentum: &Spin<3>,
+    shift: &Vector<3>,
+) -> f64 {
     if inverse.is_infinite() {
         return 0.0;
     }
     0.5 * (velocity - shift).norm_squared() / inverse.mass
-        + 0.5 * momentum.dot(&Dim::<3>::apply_inertia(&inverse.inertia, momentum))
+        + 0.5 * angular_momentum.dot(&Dim::<3>::apply_inertia(&inverse.inertia, angular_momentum))
 }
 
 fn run(out: &mut Measurements) -> Result<(), CaseError> {
@@ -45,13 +50,18 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
                 let inertia = Dim::<3>::rotate_inertia(&turn, &Dim::<3>::inertia_from_principal(&moments));
                 InverseInertia { mass: 10f64.powf(vector(1.0).x), inertia }
             };
-            let (linear, momentum) = if moves { (vector(2.0), vector(5.0)) } else { Default::default() };
-            // An infinite body has no angular momentum that counts; the number is its spin.
-            let angular =
-                if infinite { momentum } else { Dim::<3>::apply_inertia(&inverse.inertia, &momentum) };
-            (ClampSide { inverse, twist: Twist { linear, angular }, arm: vector(1.0) }, momentum)
+            let (linear, momentum) = (vector(2.0), vector(5.0));
+            let twist = match (moves, infinite) {
+                (false, _) => Twist::zero(),
+                (true, true) => Twist { linear, angular: momentum },
+                (true, false) => {
+                    Twist { linear, angular: Dim::<3>::apply_inertia(&inverse.inertia, &momentum) }
+                }
+            };
+            let momentum = if moves { momentum } else { Vector::zeros() };
+            (ClampSide { inverse, twist, arm: vector(1.0) }, momentum)
         };
-        let ((a, momentum_a), (b, momentum_b)) = (side(false, true), side(n % 3 == 0, n % 6 != 0));
+        let ((a, a_momentum), (b, b_momentum)) = (side(false, true), side(n % 3 == 0, n % 6 != 0));
         let normal = vector(1.0).normalize();
         let factor = a.inverse.factor(&a.arm) + b.inverse.factor(&b.arm);
         // Every other impulse comes from velocities and arms of another time.
@@ -63,7 +73,7 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         let Some(push) = contact_impulse(&factor, &relative, &normal, restitution, friction) else {
             continue;
         };
-        let spin = if n % 5 == 0 { vector(1.0) } else { Spin::<3>::zero() };
+        let spin = if n % 5 == 0 { vector(1.0) } else { Vector::zeros() };
         let share = match clamp_energy(&push.impulse, &spin, &a, &b) {
             Clamp::Keep => 1.0,
             Clamp::Scale(share) => share,
@@ -72,15 +82,14 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         scaled += usize::from(share > 0.0 && share < 1.0);
         discarded += usize::from(share == 0.0);
         let shift = if b.inverse.is_infinite() { b.twist.at(&b.arm) } else { Vector::zeros() };
-        let moved = |side: &ClampSide<3>, momentum: &Vector<3>, sign: f64| {
-            let impulse = push.impulse * (sign * share);
-            let torque = Dim::<3>::cross(&side.arm, &impulse) + spin * (sign * share);
+        let of = |side: &ClampSide<3>, momentum: &Spin<3>, share: f64| {
+            let impulse = push.impulse * share;
+            let torque = Dim::<3>::cross(&side.arm, &impulse) + spin * share;
             let velocity = side.twist.linear + impulse * side.inverse.mass;
             energy(&side.inverse, &velocity, &(momentum + torque), &shift)
         };
-        let before = energy(&a.inverse, &a.twist.linear, &momentum_a, &shift)
-            + energy(&b.inverse, &b.twist.linear, &momentum_b, &shift);
-        let after = moved(&a, &momentum_a, 1.0) + moved(&b, &momentum_b, -1.0);
+        let before = of(&a, &a_momentum, 0.0) + of(&b, &b_momentum, 0.0);
+        let after = of(&a, &a_momentum, share) + of(&b, &b_momentum, -share);
         gain = gain.max((after - before) / before);
         let frictionless = !split && friction == 0.0 && n % 5 != 0;
         let same = relative == a.twist.at(&a.arm) - b.twist.at(&b.arm);

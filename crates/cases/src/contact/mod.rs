@@ -13,6 +13,7 @@ mod restart;
 mod rolling;
 mod set_up;
 mod shard;
+mod sleeping;
 mod soak;
 mod stacks;
 mod toppling;
@@ -35,6 +36,7 @@ pub(super) const CASES: &[Case] = &[
     momentum::CASE,
     restart::CASE,
     toppling::CASE,
+    sleeping::CASE,
     pile::SMALL,
     pile::THOUSAND,
     pile::TEN_THOUSAND,

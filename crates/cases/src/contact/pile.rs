@@ -94,8 +94,8 @@ fn measure(out: &mut Measurements, count: [usize; 3], spheres: bool, dt: f64) ->
         !(p.x > -0.6 && p.x < far[0] && p.z > -0.6 && p.z < far[1] && p.y > 0.0)
     });
     out.at_most("bodies outside the walls", &resolution, outside.count() as f64, 0.0, "PILE");
-    // Push-out lifts bodies by what contact missed, of the order of its tolerance.
-    out.at_most("largest rise of energy in a step / energy", &resolution, rise / start, 1e-3, "PILE");
+    // Push-out lifts bodies by what contact missed, of the order of its tolerance; once their motion has no energy left to pay for that, it shows.
+    out.at_most("largest rise of energy in a step / energy", &resolution, rise / start, 1e-4, "PILE");
     if !spheres {
         let top = world.state().bodies.iter().skip(5).map(|b| b.frame.position.y).fold(0.0, f64::max);
         out.near("height of the top layer (m)", &resolution, top, 0.2 * count[1] as f64 - 0.1, 1e-3, "PILE");
@@ -116,5 +116,5 @@ fn run_thousand(out: &mut Measurements) -> Result<(), CaseError> {
 }
 
 fn run_ten_thousand(out: &mut Measurements) -> Result<(), CaseError> {
-    measure(out, [20, 25, 20], false, 1.0 / 60.0)
+    measure(out, [20, 25, 20], false, 1.0 / 30.0)
 }

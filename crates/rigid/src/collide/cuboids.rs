@@ -61,7 +61,7 @@ pub(super) fn collide<const D: usize>(
                 // e_i x b_j in the coordinates of A.
                 let (u, v) = ((i + 1) % D, (i + 2) % D);
                 let (cu, cv) = (-turn[(v, j)], turn[(u, j)]);
-                let length = cu.hypot(cv);
+                let length = (cu * cu + cv * cv).sqrt();
                 if length < 1e-6 {
                     continue;
                 }

@@ -1,8 +1,8 @@
 //! All contacts of one configuration: broad phase, then narrow phase, in a fixed order for any number of threads.
 
-use super::BroadPhase;
+use super::{BroadPhase, ContactStage};
 use crate::collide::{Contact, Placed, Pose, Touch, collide};
-use crate::{Body, Geometry, Motion};
+use crate::{Body, Geometry, Kind, Motion};
 use splashdown_geometry::Aabb;
 use splashdown_math::{Coordinates, Dim, Frame, Space};
 use splashdown_parallel::prelude::*;
@@ -51,16 +51,21 @@ impl<const D: usize> Contacts<D>
 where
     Dim<D>: Space<D>,
 {
-    /// Finds every pair that can touch within `dt` seconds of the motions `motions` from `frames`; `excluded` are pairs (ascending) that never
-    /// touch, such as bodies joined to each other.
+    /// Finds every pair that can touch within the step with the motions `motions` from `frames`.
     pub fn detect(
-        bodies: &[Body<D>],
+        stage: &ContactStage<'_, D>,
         frames: &[Frame<D>],
         motions: &[Motion<D>],
-        dt: f64,
-        excluded: &[[u32; 2]],
         broad: &mut BroadPhase<D>,
     ) -> Self {
+        let (bodies, dt) = (stage.bodies, stage.dt);
+        let asleep = |i: u32| stage.asleep.get(i as usize).is_some_and(|asleep| *asleep);
+        // Responds and is awake; a kinematic body that moves can wake others.
+        let active = |i: u32| {
+            let kinematic =
+                || bodies[i as usize].kind == Kind::Kinematic && motions[i as usize] != Motion::zero();
+            if bodies[i as usize].is_dynamic() { !asleep(i) } else { kinematic() }
+        };
         let poses: Vec<Pose<D>> = frames.iter().map(Pose::new).collect();
         let spins: Vec<f64> = bodies
             .iter()
@@ -83,7 +88,8 @@ where
             .collect();
         let wanted = |i: u32, j: u32| {
             (bodies[i as usize].is_dynamic() || bodies[j as usize].is_dynamic())
-                && excluded.binary_search(&[i, j]).is_err()
+                && (active(i) || active(j))
+                && stage.linked.binary_search(&[i, j]).is_err()
         };
         let candidates = broad.pairs(&boxes, wanted);
         let reach = |[i, j]: [u32; 2]| {

@@ -16,19 +16,6 @@ pub struct ContactMemory<const D: usize> {
 }
 
 impl<const D: usize> ContactMemory<D> {
-    /// Starts of the pairs' points, for [`Self::of_pair`].
-    pub(super) fn offsets(&self) -> Vec<u32> {
-        let mut next = 0;
-        self.pairs
-            .iter()
-            .map(|pair| {
-                let first = next;
-                next += pair[2];
-                first
-            })
-            .collect()
-    }
-
     /// Forgets what a body felt, because it is another one now.
     pub fn forget(&mut self, body: u32) {
         let mut points = std::mem::take(&mut self.points).into_iter();
@@ -44,14 +31,39 @@ impl<const D: usize> ContactMemory<D> {
         });
     }
 
-    /// Remembered points of a pair.
-    pub(super) fn of_pair(&self, offsets: &[u32], a: u32, b: u32) -> &[(u32, Vector<D>)] {
-        match self.pairs.binary_search_by(|pair| [pair[0], pair[1]].cmp(&[a, b])) {
-            Ok(index) => {
-                let first = offsets[index] as usize;
-                &self.points[first..first + self.pairs[index][2] as usize]
+    /// Takes over from `old` what pairs felt of which a body sleeps; they were not looked at in this step.
+    pub fn keep_sleeping(&mut self, old: &Self, asleep: &[bool]) {
+        if !asleep.contains(&true) {
+            return;
+        }
+        let scale = if old.dt > 0.0 { self.dt / old.dt } else { 0.0 };
+        let new = std::mem::replace(self, Self { dt: self.dt, ..Self::default() });
+        let (mut i, mut j) = (0, 0);
+        let (mut first, mut old_first) = (0, 0);
+        loop {
+            let own = new.pairs.get(i);
+            let other = old.pairs.get(j);
+            let take_old = match (own, other) {
+                (None, None) => break,
+                (Some(own), Some(other)) => other[..2] < own[..2],
+                (own, _) => own.is_none(),
+            };
+            if let Some(&[a, b, count]) = other.filter(|_| take_old) {
+                if asleep[a as usize] || asleep[b as usize] {
+                    self.pairs.push([a, b, count]);
+                    let points = &old.points[old_first..old_first + count as usize];
+                    // The bits of a sleeper's memory stay as they are while steps have one length.
+                    self.points
+                        .extend(points.iter().map(|(f, j)| (*f, if scale == 1.0 { *j } else { j * scale })));
+                }
+                old_first += count as usize;
+                j += 1;
+            } else if let Some(&[a, b, count]) = own {
+                self.pairs.push([a, b, count]);
+                self.points.extend_from_slice(&new.points[first..first + count as usize]);
+                first += count as usize;
+                i += 1;
             }
-            Err(_) => &[],
         }
     }
 }

@@ -9,18 +9,23 @@
 //!
 //! Collisions use `v^n`, so a body at rest never bounces; contact only sees pairs that collisions have seen, so an impact gets its bounce first.
 
+mod balance;
 mod broad_phase;
+mod configuration;
 mod detect;
+mod energy_limit;
 mod gauss_seidel;
 mod graph;
 mod hits;
 mod impulse;
+mod manifold;
 mod memory;
 mod newton;
 mod options;
 mod projection;
 mod propagation;
 pub mod push_out;
+mod rest;
 mod simultaneous;
 mod stacking;
 
@@ -30,9 +35,10 @@ pub use graph::{islands, levels};
 pub use impulse::{Clamp, ClampSide, InverseInertia, PointImpulse, clamp_energy, contact_impulse};
 pub use memory::ContactMemory;
 pub use options::{ContactMethod, ContactOptions, ContactReport, PushOut};
+pub use rest::{Rest, Sleeping, wake_moved};
 
-use crate::collide::Pose;
 use crate::{Body, EnergyFix, Motion, OrientationOrder};
+use configuration::Configuration;
 use gauss_seidel::Island;
 use splashdown_math::{Coordinates, Dim, Frame, Inertia, Space, Spin, Twist, Vector};
 
@@ -55,6 +61,9 @@ where
     /// Pairs (ascending) that never touch, such as bodies joined to each other; they count as connected. A body paired with itself is joined to
     /// the world.
     pub linked: &'a [[u32; 2]],
+    /// For each body, does it sleep? Empty if none does. Pairs of which nothing is awake are not looked at; of the others those that touch have to
+    /// be woken ([`ContactSolver::wake_touched`]) before contact is solved.
+    pub asleep: &'a [bool],
 }
 
 impl<const D: usize> ContactStage<'_, D>
@@ -79,8 +88,17 @@ where
     /// Does the pair touch in this step?
     processed: Vec<bool>,
     islands: Vec<Island<D>>,
-    /// Islands of the last step, for their memory.
-    old_islands: Vec<Island<D>>,
+    /// Islands that are not used now, for their memory.
+    spare_islands: Vec<Island<D>>,
+    /// Where things are in the present stage.
+    at: Configuration<D>,
+    start_twists: Vec<Twist<D>>,
+    half_twists: Vec<Twist<D>>,
+    /// Place of each body that responds within its island.
+    local: Vec<u32>,
+    /// Half of the remembered impulse of each contact, and what it got in the last contact stage of this step (kg m/s).
+    recalled: Vec<Vector<D>>,
+    spent: Vec<Vector<D>>,
     /// Level of each body in the contact graph.
     levels: Vec<u32>,
     /// Island of each body among those that touch, and whether the island is held by nothing of infinite mass.
@@ -125,18 +143,14 @@ where
     ) {
         self.report = ContactReport::default();
         self.isolated.clear();
-        if !self.islands.is_empty() {
-            self.old_islands = std::mem::take(&mut self.islands);
-            // The largest first, which is where memory counts.
-            self.old_islands.sort_by_key(|island| std::cmp::Reverse(island.rows.len()));
-            self.old_islands.truncate(64);
-        }
         if !stage.options.enabled {
             self.contacts = Contacts::default();
             self.processed.clear();
             return;
         }
-        self.contacts = Contacts::detect(stage.bodies, frames, half, stage.dt, stage.linked, &mut self.broad);
+        self.at.place(stage.bodies, frames);
+        self.contacts = Contacts::detect(stage, frames, half, &mut self.broad);
+        self.at.find_touches(stage.bodies, &self.contacts, |_| true);
         self.report.pairs = self.contacts.pairs.len();
         self.report.contacts = self.contacts.contacts.len();
         self.processed.clear();
@@ -218,38 +232,39 @@ where
     ) {
         let bodies = stage.bodies;
         let mut edges: Vec<[u32; 2]> = Vec::new();
-        let poses: Vec<Pose<D>> = frames.iter().map(Pose::new).collect();
-        let twists = |motions: &[Motion<D>]| -> Vec<Twist<D>> {
-            motions.iter().enumerate().map(|(i, motion)| motion.twist(&bodies[i], &frames[i])).collect()
-        };
-        let (start_twists, half_twists) = (twists(start), twists(half));
-        for (pair, _) in self.contacts.pairs.iter().zip(&self.processed).filter(|(_, processed)| **processed)
-        {
-            let (a, b) = (pair.a as usize, pair.b as usize);
-            let forced = [a, b].map(|i| half[i].velocity - start[i].velocity);
-            let (mut a_on_b, mut b_on_a) = (false, false);
-            for index in pair.contacts() {
-                let Some(touch) = self.contacts.touch(bodies, pair, index, &poses[a], &poses[b]) else {
-                    continue;
-                };
-                let speed = |i: usize, twists: &[Twist<D>]| {
-                    touch.normal.dot(&twists[i].at(&(touch.point - frames[i].position)))
-                };
-                // Significantly towards the other body, not along it.
-                let towards =
-                    |force: &Vector<D>, sign: f64| sign * touch.normal.dot(force) < -0.05 * force.norm();
-                let hits = |relative: f64| touch.gap + stage.dt * relative < 0.0;
-                a_on_b |= bodies[a].is_dynamic()
-                    && towards(&forced[0], 1.0)
-                    && hits(speed(a, &half_twists) - speed(b, &start_twists));
-                b_on_a |= bodies[b].is_dynamic()
-                    && towards(&forced[1], -1.0)
-                    && hits(speed(a, &start_twists) - speed(b, &half_twists));
+        self.at.twists(bodies, frames, start, &mut self.start_twists);
+        self.at.twists(bodies, frames, half, &mut self.half_twists);
+        let (start_twists, half_twists) = (&self.start_twists, &self.half_twists);
+        for pair in self.touching() {
+            let ids = [pair.a as usize, pair.b as usize];
+            let forced = ids.map(|i| half[i].velocity - start[i].velocity);
+            // Significantly towards the other body, not along it.
+            let enough = [0, 1].map(|k| -0.05 * forced[k].norm());
+            let sudden = bodies[ids[0]].material.pair(&bodies[ids[1]].material).restitution == 0.0;
+            // Does the first rest on the second, the second on the first?
+            let mut rests = [false; 2];
+            for touch in &self.at.touches[pair.contacts()] {
+                for (k, sign) in [(0, 1.0), (1, -1.0)] {
+                    if rests[k]
+                        || !bodies[ids[k]].is_dynamic()
+                        || !(sign * touch.normal.dot(&forced[k]) < enough[k])
+                    {
+                        continue;
+                    }
+                    let speed = |i: usize, twists: &[Twist<D>]| {
+                        touch.normal.dot(&twists[i].at(&(touch.point - frames[i].position)))
+                    };
+                    let own = sign * speed(ids[k], half_twists);
+                    let relative = own - sign * speed(ids[1 - k], start_twists);
+                    let meets = |speed: f64| touch.gap + stage.dt * speed < 0.0;
+                    // The other may be stopped within the step by what it rests on itself.
+                    rests[k] = meets(relative) || (sudden && meets(own));
+                }
             }
-            if a_on_b {
+            if rests[0] {
                 edges.push([pair.b, pair.a]);
             }
-            if b_on_a {
+            if rests[1] {
                 edges.push([pair.a, pair.b]);
             }
         }
@@ -264,18 +279,12 @@ where
         if !self.bounced.contains(&true) {
             return;
         }
-        let poses: Vec<Pose<D>> = frames.iter().map(Pose::new).collect();
         let mut rows: Vec<Landing<D>> = Vec::new();
         for (pair, _) in self.contacts.pairs.iter().zip(&self.bounced).filter(|(_, bounced)| **bounced) {
             let ids = [pair.a as usize, pair.b as usize];
             let restitution = stage.bodies[ids[0]].material.pair(&stage.bodies[ids[1]].material).restitution;
-            let inverse = ids.map(|i| InverseInertia::of(&stage.bodies[i], &frames[i]));
-            for index in pair.contacts() {
-                let Some(touch) =
-                    self.contacts.touch(stage.bodies, pair, index, &poses[ids[0]], &poses[ids[1]])
-                else {
-                    continue;
-                };
+            let inverse = ids.map(|i| &self.at.inverse[i]);
+            for touch in &self.at.touches[pair.contacts()] {
                 if touch.gap > 0.0 {
                     let arms = ids.map(|i| touch.point - frames[i].position);
                     let responses = [0, 1].map(|k| inverse[k].response(&arms[k], &touch.normal));

@@ -5,8 +5,9 @@
 //! pulls or slips is cut back, and sweeps go on from there; a step that does not lower the objective of the sweeps is not taken, so that kinetic
 //! energy still never rises.
 
-use super::gauss_seidel::{Island, Manifold};
-use splashdown_math::{Coordinates, Dim, Space, Twist};
+use super::gauss_seidel::Island;
+use super::manifold::{Impulses, Manifold};
+use splashdown_math::{Dim, Space, Twist};
 use splashdown_solve::{CsrMatrix, Preconditioner, SparseCholesky};
 
 /// Most bodies of an island that is solved so.
@@ -48,51 +49,15 @@ where
     /// `l.A l / 2 + l.b` of the impulses (J).
     fn objective(&self, free: &[Twist<D>]) -> f64 {
         let mut total = 0.0;
-        for manifold in &self.manifolds {
+        for (manifold, impulses) in self.manifolds.iter().zip(&self.impulses) {
             let [a, b] = manifold.bodies.map(|b| b as usize);
-            let rows = &self.rows[manifold.range()];
             let mean = [a, b].map(|i| (self.twists[i] + free[i]) * 0.5);
-            let speeds = manifold.speeds(rows, &mean[0], &mean[1]);
-            let impulses = &self.impulses[manifold.range()];
-            total +=
-                impulses.iter().zip(speeds).zip(rows).map(|((l, u), row)| l * (u + row.bias)).sum::<f64>();
+            let local = manifold.relative(&mean[0], &mean[1]);
+            total += (0..manifold.rows as usize)
+                .map(|k| impulses[k] * (manifold.speed(k, &local) + manifold.bias_of(k)))
+                .sum::<f64>();
         }
         total
-    }
-
-    /// Which rows hold: points that press, friction and moments within their limits.
-    fn is_active(&self, manifold: &Manifold<D>) -> Vec<bool> {
-        let impulses = &self.impulses[manifold.range()];
-        let mut active: Vec<bool> = impulses.iter().map(|_| false).collect();
-        let points = manifold.points as usize;
-        for k in 0..points {
-            active[k] = impulses[k] > 0.0;
-        }
-        for (rows, limit) in self.bounds(manifold) {
-            let length = impulses[rows.clone()].iter().map(|x| x * x).sum::<f64>().sqrt();
-            let sticks = length < limit * (1.0 - 1e-9);
-            active[rows].iter_mut().for_each(|row| *row = sticks);
-        }
-        active
-    }
-
-    /// Rows whose impulses have a common bound, with the bound.
-    fn bounds(&self, manifold: &Manifold<D>) -> Vec<(std::ops::Range<usize>, f64)> {
-        let (rows, impulses) = (&self.rows[manifold.range()], &self.impulses[manifold.range()]);
-        let points = manifold.points as usize;
-        let load: f64 = impulses[..points].iter().sum();
-        let moment: f64 = impulses[..points].iter().zip(rows).map(|(l, row)| l * row.lever).sum();
-        let limits = &manifold.limits;
-        let mut next = points + Manifold::<D>::TANGENTS;
-        let mut all = vec![(points..next, limits.friction * load)];
-        if D == 3 {
-            all.push((next..next + 1, limits.friction * moment + limits.spinning * load));
-            next += 1;
-        }
-        if next < rows.len() {
-            all.push((next..rows.len(), limits.rolling * load));
-        }
-        all
     }
 
     /// Solves for the rows that hold; `None` if the matrix cannot be factorised.
@@ -121,22 +86,15 @@ where
                 }
             }
         }
-        let mut active: Vec<Active> = Vec::new();
-        for manifold in &self.manifolds {
+        let mut active: Vec<Active<D>> = Vec::new();
+        for (m, (manifold, impulses)) in self.manifolds.iter().zip(&self.impulses).enumerate() {
             let ends = manifold.bodies.map(|b| b as usize);
-            for (k, _) in self.is_active(manifold).into_iter().enumerate().filter(|(_, active)| *active) {
-                let row = manifold.first as usize + k;
-                let penalty = PENALTY / self.factor(manifold, k);
-                let mut gradient = [[0.0; 6]; 2];
-                for (side, sign) in [(0, 1.0), (1, -1.0)] {
-                    if let Some(column) = manifold.column(k) {
-                        for a in 0..D {
-                            gradient[side][a] = sign * manifold.frame[(a, column)];
-                        }
-                    }
-                    let angular = self.rows[row].angular[side] * sign;
-                    gradient[side][D..size].copy_from_slice(angular.as_slice());
-                }
+            let holds = rows_that_hold(manifold, impulses);
+            for k in (0..manifold.rows as usize).filter(|&k| holds[k]) {
+                let penalty = PENALTY / manifold.factor(k);
+                let mut flat = [[0.0; 6]; 2];
+                let gradient = manifold.gradient(k);
+                gradient.iter().zip(&mut flat).for_each(|(gradient, flat)| gradient.write(flat));
                 for (p, q) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
                     let (at, to) = (place[ends[p]], place[ends[q]]);
                     if at == usize::MAX || to == usize::MAX {
@@ -144,11 +102,18 @@ where
                     }
                     for i in 0..size {
                         for j in 0..size {
-                            triplets.push((at + i, to + j, penalty * gradient[p][i] * gradient[q][j]));
+                            triplets.push((at + i, to + j, penalty * flat[p][i] * flat[q][j]));
                         }
                     }
                 }
-                active.push(Active { row, ends, penalty, gradient });
+                active.push(Active {
+                    manifold: m,
+                    row: k,
+                    ends,
+                    penalty,
+                    bias: manifold.bias_of(k),
+                    gradient,
+                });
             }
         }
         if active.is_empty() {
@@ -161,12 +126,14 @@ where
         for _ in 0..UPDATES {
             right.fill(0.0);
             for row in &active {
-                let speed = row.speed(&self.twists, size) + self.rows[row.row].bias;
+                let push = row.penalty * row.speed(&self.twists);
                 for (side, end) in
                     row.ends.into_iter().enumerate().filter(|(_, end)| place[*end] != usize::MAX)
                 {
+                    let mut flat = [0.0; 6];
+                    row.gradient[side].write(&mut flat);
                     for i in 0..size {
-                        right[place[end] + i] -= row.penalty * speed * row.gradient[side][i];
+                        right[place[end] + i] -= push * flat[i];
                     }
                 }
             }
@@ -175,8 +142,7 @@ where
                 *twist += Twist::read(&change[place[body]..place[body] + size]);
             }
             for row in &active {
-                let speed = row.speed(&self.twists, size) + self.rows[row.row].bias;
-                self.impulses[row.row] -= row.penalty * speed;
+                self.impulses[row.manifold][row.row] -= row.penalty * row.speed(&self.twists);
             }
         }
         Some(())
@@ -184,14 +150,12 @@ where
 
     /// No pulling, no friction beyond its limit.
     fn cut_back(&mut self) {
-        for m in 0..self.manifolds.len() {
-            let manifold = self.manifolds[m];
-            let first = manifold.first as usize;
-            for k in first..first + manifold.points as usize {
-                self.impulses[k] = self.impulses[k].max(0.0);
+        for (manifold, impulses) in self.manifolds.iter().zip(&mut self.impulses) {
+            for impulse in &mut impulses[..manifold.points as usize] {
+                *impulse = impulse.max(0.0);
             }
-            for (rows, limit) in self.bounds(&manifold) {
-                let impulses = &mut self.impulses[first + rows.start..first + rows.end];
+            for (rows, limit) in bounds(manifold, impulses) {
+                let impulses = &mut impulses[rows];
                 let length = impulses.iter().map(|x| x * x).sum::<f64>().sqrt();
                 if length > limit {
                     impulses.iter_mut().for_each(|x| *x *= limit / length);
@@ -201,26 +165,66 @@ where
     }
 }
 
+/// Which rows hold: points that press, friction and moments within their limits.
+fn rows_that_hold<const D: usize>(manifold: &Manifold<D>, impulses: &Impulses) -> Vec<bool>
+where
+    Dim<D>: Space<D>,
+{
+    let points = manifold.points as usize;
+    let mut holds = vec![false; manifold.rows as usize];
+    for k in 0..points {
+        holds[k] = impulses[k] > 0.0;
+    }
+    for (rows, limit) in bounds(manifold, impulses) {
+        let length = impulses[rows.clone()].iter().map(|x| x * x).sum::<f64>().sqrt();
+        let sticks = length < limit * (1.0 - 1e-9);
+        holds[rows].iter_mut().for_each(|row| *row = sticks);
+    }
+    holds
+}
+
+/// Rows whose impulses have a common bound, with the bound.
+fn bounds<const D: usize>(manifold: &Manifold<D>, impulses: &Impulses) -> Vec<(std::ops::Range<usize>, f64)>
+where
+    Dim<D>: Space<D>,
+{
+    let (points, rows) = (manifold.points as usize, manifold.rows as usize);
+    let load: f64 = impulses[..points].iter().sum();
+    let moment: f64 = impulses.iter().zip(&manifold.levers).take(points).map(|(l, lever)| l * lever).sum();
+    let limits = &manifold.limits;
+    let mut next = points + Manifold::<D>::TANGENTS;
+    let mut all = vec![(points..next, limits.friction * load)];
+    if D == 3 {
+        all.push((next..next + 1, limits.friction * moment + limits.spinning * load));
+        next += 1;
+    }
+    if next < rows {
+        all.push((next..rows, limits.rolling * load));
+    }
+    all
+}
+
 /// A row that holds as an equation.
-struct Active {
+struct Active<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    manifold: usize,
     row: usize,
     ends: [usize; 2],
     penalty: f64,
+    bias: f64,
     /// Of its speed by the two twists.
-    gradient: [[f64; 6]; 2],
+    gradient: [Twist<D>; 2],
 }
 
-impl Active {
-    fn speed<const D: usize>(&self, twists: &[Twist<D>], size: usize) -> f64
-    where
-        Dim<D>: Space<D>,
-    {
-        let mut flat = [0.0; 6];
-        let mut speed = 0.0;
-        for (side, &end) in self.ends.iter().enumerate() {
-            twists[end].write(&mut flat);
-            speed += self.gradient[side][..size].iter().zip(&flat).map(|(g, v)| g * v).sum::<f64>();
-        }
-        speed
+impl<const D: usize> Active<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Its speed with the bias.
+    fn speed(&self, twists: &[Twist<D>]) -> f64 {
+        let along = |side: usize| self.gradient[side].dot(&twists[self.ends[side]]);
+        along(0) + along(1) + self.bias
     }
 }

@@ -1,5 +1,6 @@
 //! Options and reports of contact.
 
+use super::Sleeping;
 use serde::{Deserialize, Serialize};
 
 /// How contact is solved.
@@ -65,6 +66,8 @@ pub struct ContactOptions {
     pub coarse_tolerance: f64,
     /// Overlap that push-out leaves (m).
     pub allowed_overlap: f64,
+    /// Bodies that have come to rest may sleep.
+    pub sleeping: Sleeping,
 }
 
 impl Default for ContactOptions {
@@ -85,6 +88,7 @@ impl Default for ContactOptions {
             tolerance: 1e-9,
             coarse_tolerance: 1e-3,
             allowed_overlap: 0.0,
+            sleeping: Sleeping::default(),
         }
     }
 }
@@ -118,4 +122,7 @@ pub struct ContactReport {
     pub overlap_after: f64,
     /// Highest level of the contact graph.
     pub levels: u32,
+    /// Bodies that sleep after the step.
+    #[serde(default)]
+    pub asleep: usize,
 }

@@ -1,7 +1,7 @@
 //! Push-out by normal displacements, point after point: the contact graph gives the order, and what is done stays in place, so that a
 //! stack is resolved from the ground up in one pass. Bodies that rest on nothing of infinite mass share the displacement by mass.
 
-use super::{ContactSolver, ContactStage, InverseInertia};
+use super::{ContactSolver, ContactStage};
 use crate::collide::Pose;
 use splashdown_math::{Coordinates, Dim, Frame, Space, Twist};
 
@@ -14,73 +14,82 @@ where
 {
     pub(super) fn project(&mut self, stage: &ContactStage<'_, D>, frames: &mut [Frame<D>]) {
         let bodies = stage.bodies;
-        let mut poses: Vec<Pose<D>> = frames.iter().map(Pose::new).collect();
-        let mut inverse: Vec<Option<InverseInertia<D>>> = vec![None; bodies.len()];
-        // Pairs by the higher of their two levels.
-        let mut order: Vec<(u32, u32)> = Vec::new();
-        for (index, pair) in self.contacts.pairs.iter().enumerate() {
-            if self.processed[index] {
-                let level = self.levels[pair.a as usize].max(self.levels[pair.b as usize]);
-                order.push((level, index as u32));
-            }
+        self.at.place(bodies, frames);
+        let processed = &self.processed;
+        self.at.find_touches(bodies, &self.contacts, |pair| processed[pair]);
+        // Pairs by the higher of their two levels, with their overlap.
+        let mut order: Vec<Visit> = Vec::with_capacity(self.report.touching);
+        for (index, pair) in self.contacts.pairs.iter().enumerate().filter(|(i, _)| self.processed[*i]) {
+            let level = self.levels[pair.a as usize].max(self.levels[pair.b as usize]);
+            let deepest =
+                self.at.touches[pair.contacts()].iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
+            let overlap = -deepest - stage.options.allowed_overlap;
+            order.push(Visit { level, pair: index as u32, overlap, checked: 0 });
         }
-        order.sort_unstable();
+        order.sort_unstable_by_key(|visit| (visit.level, visit.pair));
         // Levels are frozen only within islands that something of infinite mass holds.
         let mut floating = vec![false; bodies.len()];
         for (members, ..) in &self.isolated {
             members.iter().for_each(|&i| floating[i as usize] = true);
         }
+        // When each body was moved last, counted in displacements.
+        let (mut moved, mut now) = (vec![0u32; bodies.len()], 0u32);
         let (mut before, mut after) = (0.0f64, 0.0f64);
+        let size = |i: usize| bodies[i].geometry.as_ref().map_or(f64::INFINITY, |g| g.radius());
         let mut first = 0;
         while first < order.len() {
-            let level = order[first].0;
-            let end = first + order[first..].iter().take_while(|(l, _)| *l == level).count();
+            let level = order[first].level;
+            let end = first + order[first..].iter().take_while(|visit| visit.level == level).count();
             for sweep in 0..=SWEEPS {
                 let mut worst = 0.0f64;
-                for &(_, index) in &order[first..end] {
-                    let pair = self.contacts.pairs[index as usize];
+                for visit in &mut order[first..end] {
+                    let pair = self.contacts.pairs[visit.pair as usize];
                     let ids = [pair.a as usize, pair.b as usize];
+                    let smallest = size(ids[0]).min(size(ids[1]));
+                    let enough = 1e-12 * smallest;
+                    let unchanged = ids.iter().all(|&i| moved[i] <= visit.checked);
+                    if unchanged && visit.overlap <= enough {
+                        worst = worst.max(visit.overlap);
+                        continue;
+                    }
                     let frozen =
                         ids.map(|i| !bodies[i].is_dynamic() || (self.levels[i] < level && !floating[i]));
                     if frozen[0] && frozen[1] {
                         continue;
                     }
+                    visit.checked = now;
+                    visit.overlap = f64::NEG_INFINITY;
                     for contact in pair.contacts() {
-                        let Some(touch) =
-                            self.contacts.touch(bodies, &pair, contact, &poses[ids[0]], &poses[ids[1]])
+                        let poses = ids.map(|i| &self.at.poses[i]);
+                        let Some(touch) = self.contacts.touch(bodies, &pair, contact, poses[0], poses[1])
                         else {
                             continue;
                         };
                         let overlap = -touch.gap - stage.options.allowed_overlap;
-                        worst = worst.max(overlap);
-                        let size =
-                            |i: usize| bodies[i].geometry.as_ref().map_or(f64::INFINITY, |g| g.radius());
-                        let smallest = size(ids[0]).min(size(ids[1]));
-                        if sweep == SWEEPS || overlap <= 1e-12 * smallest {
+                        visit.overlap = visit.overlap.max(overlap);
+                        if sweep == SWEEPS || overlap <= enough {
                             continue;
                         }
                         let arms = ids.map(|i| touch.point - frames[i].position);
                         let mut denominator = 0.0;
-                        for k in 0..2 {
-                            if !frozen[k] {
-                                let inverse = inverse[ids[k]].get_or_insert_with(|| {
-                                    InverseInertia::of(&bodies[ids[k]], &frames[ids[k]])
-                                });
-                                let moment = Dim::cross(&arms[k], &touch.normal);
-                                denominator +=
-                                    inverse.mass + moment.dot(&Dim::apply_inertia(&inverse.inertia, &moment));
-                            }
+                        for k in (0..2).filter(|&k| !frozen[k]) {
+                            let inverse = &self.at.inverse[ids[k]];
+                            let moment = Dim::cross(&arms[k], &touch.normal);
+                            denominator +=
+                                inverse.mass + moment.dot(&Dim::apply_inertia(&inverse.inertia, &moment));
                         }
                         // No further than the body is large in one go.
                         let push = overlap.min(0.2 * smallest) / denominator;
-                        for (k, sign) in [(0, 1.0), (1, -1.0)] {
-                            if let (false, Some(inverse)) = (frozen[k], &inverse[ids[k]]) {
-                                let moved = inverse.response(&arms[k], &(touch.normal * (sign * push)));
-                                displace(&mut frames[ids[k]], &moved);
-                                poses[ids[k]] = Pose::new(&frames[ids[k]]);
-                            }
+                        now += 1;
+                        for (k, sign) in [(0, 1.0), (1, -1.0)].into_iter().filter(|&(k, _)| !frozen[k]) {
+                            let change =
+                                self.at.inverse[ids[k]].response(&arms[k], &(touch.normal * (sign * push)));
+                            displace(&mut frames[ids[k]], &change);
+                            self.at.poses[ids[k]] = Pose::new(&frames[ids[k]]);
+                            moved[ids[k]] = now;
                         }
                     }
+                    worst = worst.max(visit.overlap);
                 }
                 if sweep == 0 {
                     before = before.max(worst);
@@ -95,6 +104,17 @@ where
         self.report.overlap_before = before.max(0.0);
         self.report.overlap_after = after.max(0.0);
     }
+}
+
+/// A pair that is looked at for overlap.
+struct Visit {
+    /// The higher level of its bodies.
+    level: u32,
+    pair: u32,
+    /// Deepest overlap when it was looked at last (m).
+    overlap: f64,
+    /// When that was, counted in displacements.
+    checked: u32,
 }
 
 /// Moves a frame by a translation and a rotation vector.

@@ -466,7 +466,7 @@ fn roll<const D: usize>(
     let spins = ids.map(|i| stage.bodies[i].spin_of(&frames[i], &motions[i].angular_momentum));
     let effective = Dim::invert_inertia(&(inverse[0].inertia + inverse[1].inertia));
     let wanted = -Dim::apply_inertia(&effective, &(spins[0] - spins[1]));
-    let about_normal = super::gauss_seidel::normal_part::<D>(&wanted, normal);
+    let about_normal = super::manifold::normal_part::<D>(&wanted, normal);
     let limit = |part: Spin<D>, most: f64| {
         let size = part.norm();
         if size > most { part * (most / size) } else { part }

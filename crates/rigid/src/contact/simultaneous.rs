@@ -1,10 +1,11 @@
 //! The simultaneous method: bounces one after another, then contact and friction of each island together.
 
-use super::gauss_seidel::{Island, Limits, MOST_POINTS, Manifold, Row, Stop, contact_frame};
+use super::gauss_seidel::Stop;
 use super::impulse::{Clamp, ClampSide, clamp_energy, contact_impulse};
-use super::{ContactMemory, ContactSolver, ContactStage, InverseInertia, islands};
+use super::manifold::{Impulses, Limits, MOST_POINTS, Manifold};
+use super::{ContactMemory, ContactSolver, ContactStage, islands};
 use crate::Motion;
-use crate::collide::{Pose, Touch};
+use crate::collide::Touch;
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
 use splashdown_parallel::prelude::*;
 
@@ -21,25 +22,25 @@ where
         half: &[Motion<D>],
     ) {
         let bodies = stage.bodies;
-        let poses: Vec<Pose<D>> = frames.iter().map(Pose::new).collect();
-        let twist = |i: usize, motion: &Motion<D>| motion.twist(&bodies[i], &frames[i]);
-        let half_twists: Vec<Twist<D>> = half.iter().enumerate().map(|(i, m)| twist(i, m)).collect();
-        let start_twists: Vec<Twist<D>> = start.iter().enumerate().map(|(i, m)| twist(i, m)).collect();
+        self.at.twists(bodies, frames, half, &mut self.half_twists);
+        self.at.twists(bodies, frames, start, &mut self.start_twists);
+        let (half_twists, start_twists) = (&self.half_twists, &self.start_twists);
         // Pairs that meet, and among them points with restitution that approach.
         let mut impacts: Vec<(usize, Touch<D>)> = Vec::new();
         for (index, pair) in self.contacts.pairs.iter().enumerate() {
             let (a, b) = (pair.a as usize, pair.b as usize);
             let material = bodies[a].material.pair(&bodies[b].material);
             let first = impacts.len();
-            for contact in pair.contacts() {
-                let Some(touch) = self.contacts.touch(bodies, pair, contact, &poses[a], &poses[b]) else {
-                    continue;
-                };
+            for touch in &self.at.touches[pair.contacts()] {
+                // Without a bounce one point that meets is enough to know.
+                if self.processed[index] && material.restitution == 0.0 {
+                    break;
+                }
                 // Normal speeds of the two, moved by the forces and not.
                 let speeds = |twists: &[Twist<D>]| {
                     [a, b].map(|i| touch.normal.dot(&twists[i].at(&(touch.point - frames[i].position))))
                 };
-                let (forced, free) = (speeds(&half_twists), speeds(&start_twists));
+                let (forced, free) = (speeds(half_twists), speeds(start_twists));
                 // Both moved by the forces, or one of them while the other is held by something.
                 let meets = |relative: f64| touch.gap + stage.dt * relative < 0.0;
                 self.processed[index] = self.processed[index]
@@ -49,7 +50,7 @@ where
                     // Or one is stopped by something within the step. A bounce would have to come first, so only without one.
                     || (material.restitution == 0.0 && (meets(forced[0]) || meets(-forced[1])));
                 if material.restitution > 0.0 && free[0] - free[1] < 0.0 {
-                    impacts.push((index, touch));
+                    impacts.push((index, *touch));
                 }
             }
             if !self.processed[index] {
@@ -59,9 +60,8 @@ where
         if impacts.is_empty() {
             return;
         }
-        let inverse: Vec<InverseInertia<D>> =
-            bodies.iter().zip(frames).map(|(body, frame)| InverseInertia::of(body, frame)).collect();
-        let mut twists: Vec<Twist<D>> = start.iter().enumerate().map(|(i, m)| twist(i, m)).collect();
+        let inverse = &self.at.inverse;
+        let mut twists = start_twists.clone();
         let added: Vec<Twist<D>> =
             half_twists.iter().zip(&twists).map(|(half, start)| *half - *start).collect();
         // Impacts cascade (Newton's cradle); round-off must not keep them going.
@@ -142,7 +142,8 @@ where
         memory: &ContactMemory<D>,
     ) {
         self.gather_islands(stage);
-        self.set_rows(stage, frames, half, memory, false);
+        self.recall(stage, memory);
+        self.set_rows(stage, frames, half);
         self.solve_islands(stage, frames, half);
     }
 
@@ -155,7 +156,10 @@ where
         motions: &mut [Motion<D>],
         memory: &mut ContactMemory<D>,
     ) {
-        self.set_rows(stage, frames, motions, memory, true);
+        self.at.place(stage.bodies, frames);
+        let processed = &self.processed;
+        self.at.find_touches(stage.bodies, &self.contacts, |pair| processed[pair]);
+        self.set_rows(stage, frames, motions);
         self.solve_islands(stage, frames, motions);
         self.remember(stage, memory);
     }
@@ -166,165 +170,142 @@ where
         let infinite = |i: usize| !bodies[i].is_dynamic();
         let (island_of, count) =
             islands(bodies.len(), infinite, self.touching().map(|pair| [pair.a, pair.b]));
-        let mut pairs: Vec<Vec<u32>> = vec![Vec::new(); count];
-        for (index, pair) in self.contacts.pairs.iter().enumerate() {
-            if self.processed[index] {
-                let of = if infinite(pair.a as usize) {
-                    island_of[pair.b as usize]
-                } else {
-                    island_of[pair.a as usize]
-                };
-                pairs[of as usize].push(index as u32);
+        // Islands with contacts, in the order of their first bodies.
+        let mut place = vec![u32::MAX; count];
+        let of_pair =
+            |[a, b]: [u32; 2]| island_of[if infinite(a as usize) { b } else { a } as usize] as usize;
+        self.touching().for_each(|pair| place[of_pair([pair.a, pair.b])] = 0);
+        let mut used = 0;
+        for place in place.iter_mut().filter(|place| **place == 0) {
+            *place = used;
+            used += 1;
+        }
+        let spare = &mut self.spare_islands;
+        while self.islands.len() > used as usize {
+            spare.extend(self.islands.pop());
+        }
+        while self.islands.len() < used as usize {
+            self.islands.push(spare.pop().unwrap_or_default());
+        }
+        spare.truncate(64);
+        for island in &mut self.islands {
+            island.bodies.clear();
+            island.pairs.clear();
+        }
+        for (index, pair) in self.contacts.pairs.iter().enumerate().filter(|(i, _)| self.processed[*i]) {
+            let island = &mut self.islands[place[of_pair([pair.a, pair.b])] as usize];
+            island.pairs.push(index as u32);
+            island.bodies.extend([pair.a, pair.b].into_iter().filter(|&i| infinite(i as usize)));
+        }
+        for (body, &of) in island_of.iter().enumerate().filter(|(_, of)| **of != u32::MAX) {
+            if place[of as usize] != u32::MAX {
+                self.islands[place[of as usize] as usize].bodies.push(body as u32);
             }
         }
-        let (contacts, levels) = (&self.contacts, &self.levels);
-        let mut old = std::mem::take(&mut self.old_islands).into_iter();
-        self.islands = pairs
-            .into_iter()
-            .filter(|pairs| !pairs.is_empty())
-            .map(|mut pairs| {
-                // From the ground up.
-                pairs.sort_by_key(|&index| {
-                    let pair = &contacts.pairs[index as usize];
-                    (levels[pair.a as usize].max(levels[pair.b as usize]), index)
-                });
-                let ends =
-                    |&index: &u32| [contacts.pairs[index as usize].a, contacts.pairs[index as usize].b];
-                let mut ids: Vec<u32> = pairs.iter().flat_map(ends).collect();
-                ids.sort_unstable();
-                ids.dedup();
-                old.next().unwrap_or_default().renewed(ids, pairs)
-            })
-            .collect();
+        let (contacts, levels, local) = (&self.contacts, &self.levels, &mut self.local);
+        local.clear();
+        local.resize(bodies.len(), 0);
+        for island in &mut self.islands {
+            island.bodies.sort_unstable();
+            island.bodies.dedup();
+            for (k, &body) in island.bodies.iter().enumerate().filter(|(_, body)| !infinite(**body as usize))
+            {
+                local[body as usize] = k as u32;
+            }
+            // From the ground up.
+            island.pairs.sort_unstable_by_key(|&index| {
+                let pair = &contacts.pairs[index as usize];
+                (levels[pair.a as usize].max(levels[pair.b as usize]), index)
+            });
+            island.levels.clear();
+            island.levels.extend(island.bodies.iter().map(|&i| levels[i as usize]));
+        }
     }
 
-    /// Rows of all islands at these positions and velocities. Start impulses: half of what is remembered, and `again` also what the rows held.
-    fn set_rows(
-        &mut self,
-        stage: &ContactStage<'_, D>,
-        frames: &[Frame<D>],
-        motions: &[Motion<D>],
-        memory: &ContactMemory<D>,
-        again: bool,
-    ) {
-        let bodies = stage.bodies;
-        let poses: Vec<Pose<D>> = frames.iter().map(Pose::new).collect();
-        let offsets = memory.offsets();
+    /// Half of the remembered impulse of each contact; what the contacts have done in this step is forgotten.
+    fn recall(&mut self, stage: &ContactStage<'_, D>, memory: &ContactMemory<D>) {
         let scale = if memory.dt > 0.0 { 0.5 * stage.dt / memory.dt } else { 0.0 };
-        let (contacts, levels) = (&self.contacts, &self.levels);
-        self.islands.par_iter_mut().for_each(|island| {
-            let held = if again { impulses_of_contacts(island) } else { Vec::new() };
-            let mut next_held = 0;
+        let count = self.contacts.contacts.len();
+        for impulses in [&mut self.recalled, &mut self.spent] {
+            impulses.clear();
+            impulses.resize(count, Vector::zeros());
+        }
+        // Both lists of pairs ascend.
+        let (mut next, mut first) = (0, 0);
+        for pair in &self.contacts.pairs {
+            while let Some(&[.., points]) = memory.pairs.get(next).filter(|p| [p[0], p[1]] < [pair.a, pair.b])
+            {
+                next += 1;
+                first += points as usize;
+            }
+            let Some(&[.., points]) = memory.pairs.get(next).filter(|p| [p[0], p[1]] == [pair.a, pair.b])
+            else {
+                continue;
+            };
+            let known = &memory.points[first..first + points as usize];
+            for contact in pair.contacts() {
+                let feature = self.contacts.contacts[contact].feature;
+                if let Some((_, impulse)) = known.iter().find(|(f, _)| *f == feature) {
+                    self.recalled[contact] = impulse * scale;
+                }
+            }
+        }
+    }
+
+    /// Rows of all islands at these positions and velocities, with the impulses that they start from: what is recalled and what was spent before
+    /// in this step.
+    fn set_rows(&mut self, stage: &ContactStage<'_, D>, frames: &[Frame<D>], motions: &[Motion<D>]) {
+        let bodies = stage.bodies;
+        let Self { islands, contacts, at, local, recalled, spent, .. } = self;
+        let (contacts, at, local, recalled, spent) = (&*contacts, &*at, &*local, &*recalled, &*spent);
+        islands.par_iter_mut().for_each(|island| {
             island.clear_rows();
             for &body in &island.bodies {
                 let i = body as usize;
-                island.inverse.push(InverseInertia::of(&bodies[i], &frames[i]));
-                island.twists.push(motions[i].twist(&bodies[i], &frames[i]));
+                island.inverse.push(at.inverse[i]);
+                island.twists.push(at.twist(i, bodies, frames, &motions[i]));
             }
-            let pairs = std::mem::take(&mut island.pairs);
-            let mut owners = Vec::with_capacity(pairs.len());
-            let mut touches: Vec<Touch<D>> = Vec::new();
-            let mut last_pair = u32::MAX;
-            for index in pairs {
-                if index == last_pair {
-                    continue;
-                }
-                last_pair = index;
+            for &index in &island.pairs {
                 let pair = &contacts.pairs[index as usize];
                 let ids = [pair.a as usize, pair.b as usize];
-                let local = [pair.a, pair.b].map(|i| island.bodies.binary_search(&i).unwrap_or(0));
+                let places = [pair.a, pair.b].map(|i| {
+                    if bodies[i as usize].is_dynamic() {
+                        local[i as usize]
+                    } else {
+                        island.bodies.binary_search(&i).unwrap_or(0) as u32
+                    }
+                });
                 let material = bodies[ids[0]].material.pair(&bodies[ids[1]].material);
-                let known = memory.of_pair(&offsets, pair.a, pair.b);
-                touches.clear();
-                touches.extend(
-                    pair.contacts()
-                        .filter_map(|c| contacts.touch(bodies, pair, c, &poses[ids[0]], &poses[ids[1]])),
-                );
+                let limits = Limits {
+                    friction: material.friction,
+                    rolling: material.rolling,
+                    spinning: material.spinning,
+                };
                 // Contacts whose normals agree make one patch; they stand next to each other.
-                let mut from = 0;
-                while from < touches.len() {
-                    let normal = touches[from].normal;
-                    let count = touches[from..]
-                        .iter()
-                        .take(MOST_POINTS)
-                        .take_while(|t| t.normal.dot(&normal) > SAME_PATCH)
-                        .count()
-                        .max(1);
-                    let patch = &touches[from..from + count];
-                    let first = island.rows.len();
-                    let centre = patch.iter().map(|t| t.point).sum::<Vector<D>>() / count as f64;
-                    let frame = contact_frame(&normal);
-                    let about_normal =
-                        if D == 3 { Spin::<D>::from_slice(normal.as_slice()) } else { Spin::<D>::zero() };
-                    let (mut load, mut moment_limit, mut levers) = (0.0, 0.0, 0.0);
-                    let (mut friction, mut moment) = (Vector::<D>::zeros(), 0.0);
-                    for (k, touch) in patch.iter().enumerate() {
-                        let contact = &contacts.contacts[pair.first as usize + from + k];
-                        let arms = ids.map(|i| touch.point - frames[i].position);
-                        let out = touch.point - centre;
-                        let row = Row {
-                            angular: arms.map(|arm| Dim::cross(&arm, &normal)),
-                            bias: touch.gap.max(0.0) / stage.dt,
-                            lever: out.norm(),
-                        };
-                        let mut start = known
-                            .iter()
-                            .find(|(f, _)| *f == contact.feature)
-                            .map_or_else(Vector::zeros, |(_, j)| j * scale);
-                        if again {
-                            start += held[next_held];
-                            next_held += 1;
-                        }
-                        let impulse = start.dot(&normal).max(0.0);
-                        let tangential = start - normal * start.dot(&normal);
-                        load += impulse;
-                        moment_limit += impulse * row.lever;
-                        levers += row.lever * row.lever;
-                        friction += tangential;
-                        moment += about_normal.dot(&Dim::cross(&out, &tangential));
-                        island.rows.push(row);
-                        island.impulses.push(impulse);
-                    }
-                    let size = friction.norm();
-                    if size > material.friction * load {
-                        friction *= material.friction * load / size;
-                    }
-                    let arms = ids.map(|i| centre - frames[i].position);
-                    let lever = (levers / count as f64).sqrt();
-                    for k in 1..D {
-                        let tangent: Vector<D> = frame.column(k).into();
-                        let angular = arms.map(|arm| Dim::cross(&arm, &tangent));
-                        island.rows.push(Row { angular, bias: 0.0, lever: 0.0 });
-                        island.impulses.push(friction.dot(&tangent));
-                    }
-                    if D == 3 {
-                        island.rows.push(Row { angular: [about_normal; 2], bias: 0.0, lever });
-                        let most = material.friction * moment_limit;
-                        island.impulses.push(moment.clamp(-most, most));
-                    }
-                    if material.rolling > 0.0 {
-                        let mut unit = [0.0; 3];
-                        unit[0] = 1.0;
-                        for k in 1..D {
-                            let tangent: Vector<D> = frame.column(k).into();
-                            let axis = if D == 2 { &unit[..1] } else { tangent.as_slice() };
-                            let angular = [Spin::<D>::from_slice(axis); 2];
-                            island.rows.push(Row { angular, bias: 0.0, lever: lever.max(material.rolling) });
-                            island.impulses.push(0.0);
-                        }
-                    }
-                    let limits = Limits {
-                        friction: material.friction,
-                        rolling: material.rolling,
-                        spinning: material.spinning,
-                    };
-                    island.close_manifold(local.map(|l| l as u32), first, count, frame, limits);
-                    owners.push(index);
-                    from += count;
+                let mut first = pair.first as usize;
+                while first < pair.end as usize {
+                    let touches = &at.touches[first..pair.end as usize];
+                    let normal = touches[0].normal;
+                    let same = |touch: &&Touch<D>| touch.normal.dot(&normal) > SAME_PATCH;
+                    let count = touches.iter().take(MOST_POINTS).take_while(same).count().max(1);
+                    island.manifolds.push(Manifold::new(places, first as u32, count, &normal, limits));
+                    first += count;
                 }
             }
-            island.pairs = owners;
-            island.levels = island.bodies.iter().map(|&i| levels[i as usize]).collect();
+            island.impulses.resize(island.manifolds.len(), [0.0; _]);
+            let inverse = &island.inverse;
+            let ids = &island.bodies;
+            island.manifolds.par_iter_mut().zip(&mut island.impulses).with_min_len(256).for_each(
+                |(manifold, impulses)| {
+                    let range = manifold.contact as usize..(manifold.contact + manifold.points) as usize;
+                    let touches = &at.touches[range.clone()];
+                    let centres = manifold.bodies.map(|b| frames[ids[b as usize] as usize].position);
+                    place_points(manifold, touches, centres, stage.dt);
+                    manifold.set_matrix(manifold.bodies.map(|b| &inverse[b as usize]));
+                    let start = range.map(|contact| recalled[contact] + spent[contact]);
+                    *impulses = start_impulses(manifold, start);
+                },
+            );
         });
     }
 
@@ -335,7 +316,7 @@ where
             .islands
             .par_iter_mut()
             .map(|island| {
-                let enough = (options.updates / island.rows.len().max(1)).min(1000);
+                let enough = (options.updates / island.rows().max(1)).min(1000);
                 let iterations = enough.max(options.iterations);
                 let solved = island.solve(Stop {
                     iterations,
@@ -358,14 +339,14 @@ where
             }
             self.report.iterations = self.report.iterations.max(solved.iterations);
             self.report.residual = self.report.residual.max(solved.residual);
-            for manifold in &island.manifolds {
-                let range = manifold.range();
-                let (linear, angular) = manifold.push(&island.rows[range.clone()], &island.impulses[range]);
+            for (manifold, impulses) in island.manifolds.iter().zip(&island.impulses) {
+                let (linear, angular) = manifold.push(&manifold.gather(impulses));
                 for (k, sign) in [(0, 1.0), (1, -1.0)] {
                     let i = island.bodies[manifold.bodies[k] as usize] as usize;
                     let push = Twist { linear, angular: angular[k] } * sign;
                     motions[i].add_impulse(&stage.bodies[i], &push);
                 }
+                spread(manifold, impulses, &mut self.spent[manifold.contact as usize..]);
             }
         }
     }
@@ -375,28 +356,11 @@ where
         memory.dt = stage.dt;
         memory.pairs.clear();
         memory.points.clear();
-        let mut of_pair: Vec<(u32, u32, u32)> = Vec::with_capacity(self.contacts.pairs.len());
-        let mut impulses: Vec<Vec<Vector<D>>> = Vec::with_capacity(self.islands.len());
-        for (i, island) in self.islands.iter().enumerate() {
-            let mut next = 0;
-            for (manifold, &pair) in island.manifolds.iter().zip(&island.pairs) {
-                of_pair.push((pair, i as u32, next));
-                next += manifold.points;
-            }
-            impulses.push(impulses_of_contacts(island));
-        }
-        of_pair.sort_unstable();
-        let mut last = u32::MAX;
-        for (index, island, first) in of_pair {
-            if index == last {
-                continue;
-            }
-            last = index;
-            let pair = &self.contacts.pairs[index as usize];
-            let count = pair.end - pair.first;
-            memory.pairs.push([pair.a, pair.b, count]);
-            let features = pair.contacts().map(|contact| self.contacts.contacts[contact].feature);
-            memory.points.extend(features.zip(impulses[island as usize][first as usize..].iter().copied()));
+        for pair in self.touching() {
+            memory.pairs.push([pair.a, pair.b, pair.end - pair.first]);
+            let contacts = &self.contacts.contacts[pair.contacts()];
+            let impulses = &self.spent[pair.contacts()];
+            memory.points.extend(contacts.iter().zip(impulses).map(|(c, impulse)| (c.feature, *impulse)));
         }
     }
 }
@@ -404,48 +368,82 @@ where
 /// Contacts whose normals agree to this cosine share their friction.
 const SAME_PATCH: f64 = 0.98;
 
-/// World impulse of each contact, in the order of manifolds: the normal impulse, an equal share of the patch's friction, and what makes its moment
-/// about the normal.
-fn impulses_of_contacts<const D: usize>(island: &Island<D>) -> Vec<Vector<D>>
-where
+/// Puts the points of a manifold between bodies with these centres of mass.
+fn place_points<const D: usize>(
+    manifold: &mut Manifold<D>,
+    touches: &[Touch<D>],
+    centres: [Vector<D>; 2],
+    dt: f64,
+) where
     Dim<D>: Space<D>,
 {
-    let mut all = Vec::with_capacity(island.rows.len());
-    for manifold in &island.manifolds {
-        let (rows, impulses) = (&island.rows[manifold.range()], &island.impulses[manifold.range()]);
-        let points = manifold.points as usize;
-        let normal: Vector<D> = manifold.frame.column(0).into();
-        let friction: Vector<D> = (1..D)
-            .map(|k| manifold.frame.column(k) * impulses[points + k - 1])
-            .fold(Vector::zeros(), |sum, part| sum + part)
-            / points as f64;
-        let levers: f64 = rows[..points].iter().map(|row| row.lever * row.lever).sum();
-        let turn = if D == 3 && levers > 0.0 {
-            rows[points + Manifold::<D>::TANGENTS].angular[0]
-                * (impulses[points + Manifold::<D>::TANGENTS] / levers)
-        } else {
-            Spin::<D>::zero()
-        };
-        // Distance of each point from the centre of the patch in its plane, from what the rows know of it: `angular = arm x normal`.
-        let centre = rows[..points].iter().map(|row| out_of(&normal, &row.angular[0])).sum::<Vector<D>>()
-            / points as f64;
-        all.extend((0..points).map(|k| {
-            let out = out_of(&normal, &rows[k].angular[0]) - centre;
-            normal * impulses[k] + friction + Dim::spin_cross(&turn, &out)
-        }));
+    let share = 1.0 / touches.len() as f64;
+    let centre = touches.iter().map(|touch| touch.point).sum::<Vector<D>>() * share;
+    manifold.arms = centres.map(|at| centre - at);
+    let mut square = 0.0;
+    for (k, touch) in touches.iter().enumerate() {
+        manifold.set_point(k, &(touch.point - centre), touch.gap.max(0.0) / dt);
+        square += manifold.levers[k] * manifold.levers[k];
     }
-    all
+    manifold.lever = (square * share).sqrt();
 }
 
-/// The part of `arm` across `normal`, from `arm x normal`; in the plane, where it is not needed, zero.
-fn out_of<const D: usize>(normal: &Vector<D>, moment: &Spin<D>) -> Vector<D>
+/// Impulses of the rows from those of the contacts (world axes), within their limits.
+fn start_impulses<const D: usize>(
+    manifold: &Manifold<D>,
+    contacts: impl Iterator<Item = Vector<D>>,
+) -> Impulses
 where
     Dim<D>: Space<D>,
 {
-    if D == 2 {
-        return Vector::zeros();
+    let mut impulses: Impulses = [0.0; _];
+    let normal = manifold.normal();
+    let points = manifold.points as usize;
+    let about_normal = if D == 3 { Spin::<D>::from_slice(normal.as_slice()) } else { Spin::<D>::zero() };
+    let (mut load, mut limit, mut moment) = (0.0, 0.0, 0.0);
+    let mut friction = Vector::<D>::zeros();
+    for (k, start) in contacts.enumerate() {
+        let along = start.dot(&normal);
+        impulses[k] = along.max(0.0);
+        load += impulses[k];
+        limit += impulses[k] * manifold.levers[k];
+        let across = start - normal * along;
+        friction += across;
+        moment += about_normal.dot(&Dim::cross(&manifold.place(k), &across));
     }
-    // n x (r x n) = r - n (n . r)
-    let axis = Spin::<D>::from_slice(normal.as_slice());
-    Dim::spin_cross(&axis, &Vector::from_column_slice(moment.as_slice()))
+    let most = manifold.limits.friction * load;
+    let size = friction.norm();
+    if size > most {
+        friction *= most / size;
+    }
+    for k in 1..D {
+        impulses[points + k - 1] = friction.dot(&manifold.axes.column(k));
+    }
+    if let Some(row) = manifold.spin_row() {
+        let most = manifold.limits.friction * limit;
+        impulses[row] = moment.clamp(-most, most);
+    }
+    impulses
+}
+
+/// World impulse of each contact of a manifold: the normal impulse, an equal share of the patch's friction, and what makes its moment about the
+/// normal.
+fn spread<const D: usize>(manifold: &Manifold<D>, impulses: &Impulses, contacts: &mut [Vector<D>])
+where
+    Dim<D>: Space<D>,
+{
+    let points = manifold.points as usize;
+    let normal = manifold.normal();
+    let friction = (1..D)
+        .map(|k| manifold.axes.column(k) * impulses[points + k - 1])
+        .fold(Vector::<D>::zeros(), |sum, part| sum + part)
+        / points as f64;
+    let levers: f64 = manifold.levers[..points].iter().map(|lever| lever * lever).sum();
+    let turn = match manifold.spin_row() {
+        Some(row) if levers > 0.0 => Spin::<D>::from_slice(normal.as_slice()) * (impulses[row] / levers),
+        _ => Spin::<D>::zero(),
+    };
+    for (k, contact) in contacts.iter_mut().enumerate().take(points) {
+        *contact = normal * impulses[k] + friction + Dim::spin_cross(&turn, &manifold.place(k));
+    }
 }

@@ -44,6 +44,66 @@ pub struct Piece<const D: usize> {
     pub particles: Vec<Vector<D>>,
 }
 
+impl<const D: usize> Piece<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Distance at any point: beyond the samples that of the nearest one, and the way to it.
+    fn distance(&self, point: &Vector<D>) -> f64 {
+        let hull = self.phi.lattice().hull();
+        let inner = Vector::from_fn(|a, _| point[a].clamp(hull.min[a], hull.max[a]));
+        self.phi.sample(&inner, Interpolation::Linear, Reach::Interior) + (point - inner).norm()
+    }
+
+    /// Puts particles that lie off the surface by much of the piece's size onto it: where a piece is as small as the samples, the surface of the body and
+    /// that of the piece are not the same.
+    fn settle_particles(&mut self) {
+        const STEPS: usize = 4;
+        let h = self.phi.lattice().spacing().min();
+        let near = self.particles.iter().filter(|point| self.distance(point).abs() <= 0.5 * h);
+        let reach = near.map(|point| (point - self.moments.centre).norm()).fold(0.0, f64::max);
+        let far = 0.4 * reach.max(1.25 * h);
+        let off = |piece: &Self, point: &Vector<D>| piece.distance(point).abs() > far;
+        let mut lost: Vec<usize> = Vec::new();
+        for k in 0..self.particles.len() {
+            let start = self.particles[k];
+            if !off(self, &start) {
+                continue;
+            }
+            let mut point = start;
+            for _ in 0..STEPS {
+                let hull = self.phi.lattice().hull();
+                point = Vector::from_fn(|a, _| point[a].clamp(hull.min[a], hull.max[a]));
+                let (distance, slope) =
+                    self.phi.sample_with_gradient(&point, Interpolation::Linear, Reach::Interior);
+                let square = slope.norm_squared();
+                if !(square > 0.01) {
+                    break;
+                }
+                point -= slope * (distance / square);
+            }
+            self.particles[k] = point;
+            if off(self, &point) {
+                self.particles[k] = start;
+                lost.push(k);
+            }
+        }
+        if lost.is_empty() {
+            return;
+        }
+        let Ok(surface) = extract(&self.phi, &Extraction { closed: true, ..Extraction::default() }) else {
+            return;
+        };
+        for k in lost {
+            let away = |point: &&Vector<D>| (**point - self.particles[k]).norm_squared();
+            let nearest = surface.mesh.points.iter().min_by(|a, b| away(a).total_cmp(&away(b)));
+            if let Some(nearest) = nearest {
+                self.particles[k] = *nearest;
+            }
+        }
+    }
+}
+
 /// Cuts the body with distance `phi` (m, the samples with `phi <= 0` are its voxels) and `particles` on its surface along a placed pattern.
 ///
 /// The pieces are the connected parts of each region in the order of their first voxels, and their voxels are those of the body, each once. Fewer than two pieces: the
@@ -70,6 +130,7 @@ where
     body.share_particles(particles, &mut pieces);
     body.add_face_particles(options.particle_spacing.max(1) as isize, &mut pieces);
     pieces.par_iter_mut().for_each(|piece| {
+        piece.settle_particles();
         if piece.particles.len() < LEAST_PARTICLES
             && let Ok(surface) = extract(&piece.phi, &Extraction { closed: true, ..Extraction::default() })
         {
@@ -168,11 +229,13 @@ where
     fn share_particles(&self, particles: &[Vector<D>], pieces: &mut [Piece<D>]) {
         let lattice = self.lattice();
         let counts = lattice.counts().map(|n| n as isize);
+        let close = 0.5 * lattice.spacing().min();
         let owner = |point: &Vector<D>| -> Option<usize> {
             let local = lattice.local(point);
             let at: Index<D> = std::array::from_fn(|a| (local[a].round() as isize).clamp(0, counts[a] - 1));
             let own = self.parts.of[lattice.offset(at)];
-            if own != OUTSIDE {
+            // In a piece as small as the samples a particle may lie on the surface of a neighbour rather than on its own.
+            if own != OUTSIDE && pieces[own as usize].distance(point).abs() <= close {
                 return Some(own as usize);
             }
             for reach in 1..=3 {
@@ -267,18 +330,18 @@ where
     }
 }
 
-/// The piece with the smallest distance at a point.
+/// The piece whose surface is nearest to a point.
 fn nearest<const D: usize>(
     point: &Vector<D>,
     candidates: impl Iterator<Item = usize>,
     pieces: &[Piece<D>],
-) -> Option<usize> {
+) -> Option<usize>
+where
+    Dim<D>: Space<D>,
+{
     let mut best: Option<(f64, usize)> = None;
     for part in candidates {
-        let phi = &pieces[part].phi;
-        let hull = phi.lattice().hull();
-        let inner = Vector::from_fn(|a, _| point[a].clamp(hull.min[a], hull.max[a]));
-        let value = phi.sample(&inner, Interpolation::Linear, Reach::Interior) + (point - inner).norm();
+        let value = pieces[part].distance(point).abs();
         if best.is_none_or(|(least, _)| value < least) {
             best = Some((value, part));
         }

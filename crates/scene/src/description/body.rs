@@ -119,6 +119,12 @@ pub enum Shape {
         #[schemars(extend("exclusiveMinimum" = 0))]
         tube: f64,
     },
+    /// A solid ellipsoid, an ellipse in 2D.
+    Ellipsoid {
+        /// Half axes along the body's axes (m).
+        #[schemars(extend("x-length" = "dimension", "items" = serde_json::json!({ "type": "number", "exclusiveMinimum": 0 })))]
+        radii: Vec<f64>,
+    },
     /// The convex hull of points; `position` is where their origin stands.
     Hull {
         /// Points (m).
@@ -128,6 +134,11 @@ pub enum Shape {
     Boxes {
         /// The boxes.
         parts: Vec<BoxPart>,
+    },
+    /// Several shapes joined to one body; `position` is where their origin stands. Not of planes or hulls.
+    Parts {
+        /// The shapes.
+        parts: Vec<ShapePart>,
     },
     /// Everything below a plane through `position`: the ground or a wall. Static or kinematic only.
     Plane {
@@ -152,6 +163,21 @@ pub struct BoxPart {
     /// Its centre (m).
     #[schemars(extend("x-length" = "dimension"))]
     pub position: Vec<f64>,
+}
+
+/// A shape of a body that is made of several.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ShapePart {
+    /// Its shape.
+    pub shape: Box<Shape>,
+    /// Where its origin stands (m). Default: at the origin of the body.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension"))]
+    pub position: Option<Vec<f64>>,
+    /// Its orientation. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<Rotation>,
 }
 
 /// How a rigid body moves.

@@ -13,7 +13,8 @@ mod joint;
 mod settings;
 
 pub use body::{
-    BoxPart, ChainGeometry, Deformable, Geometry, Kind, Repeat, Rigid, Rotation, Shape, SpinValue, Springs,
+    BoxPart, ChainGeometry, Deformable, Geometry, Kind, Repeat, Rigid, Rotation, Shape, ShapePart, SpinValue,
+    Springs,
 };
 pub use elastic::{
     BallGeometry, BendingDescription, BoxGeometry, Disturbance, ElasticBody, ElasticDamping,

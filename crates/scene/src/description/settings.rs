@@ -84,6 +84,9 @@ pub struct Contact {
     /// Most iterations for a large set of bodies that touch each other; small sets are always solved to round-off.
     #[schemars(range(min = 1, max = 10000))]
     pub iterations: u32,
+    /// Bodies that touch each other fall asleep together when all of them have been slower than 2 cm/s for half a second and something that stands still
+    /// holds them; a touch wakes them. Bodies with joints stay awake, and so does everything in a scene with fluids or deformable bodies.
+    pub sleeping: bool,
 }
 
 /// How contact is solved.
@@ -99,7 +102,7 @@ pub enum ContactMethod {
 
 impl Default for Contact {
     fn default() -> Self {
-        Self { enabled: true, method: ContactMethod::Simultaneous, iterations: 20 }
+        Self { enabled: true, method: ContactMethod::Simultaneous, iterations: 20, sleeping: true }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::scene_name;
 use super::xml::Element;
-use crate::description::{Kind, Rigid, Rotation, Shape};
+use crate::description::{Kind, Rigid, Rotation, Shape, ShapePart};
 use crate::problem::Problem;
 use splashdown_math::{Dim, Frame, Matrix, Space, Vector};
 
@@ -109,16 +109,30 @@ impl Primitive {
         }
     }
 
-    /// The shape of the scene; an ellipsoid becomes its bounding box.
-    fn shape(&self) -> Shape {
+    /// The shape of the scene; an ellipsoid by itself, for contact that is `exact`, becomes the convex hull of points on it.
+    fn shape(&self, exact: bool) -> Shape {
         match *self {
             Self::Sphere { radius } => Shape::Sphere { radius },
             Self::Box { size } => Shape::Box { size: size.to_vec() },
             Self::Cylinder { radius, length } => Shape::Cylinder { radius, length },
             Self::Capsule { radius, length } => Shape::Capsule { radius, length },
-            Self::Ellipsoid { radii } => Shape::Box { size: radii.map(|r| 2.0 * r).to_vec() },
+            Self::Ellipsoid { radii } if exact => Shape::Hull { points: ellipsoid(radii) },
+            Self::Ellipsoid { radii } => Shape::Ellipsoid { radii: radii.to_vec() },
         }
     }
+}
+
+/// Points spread evenly over a ball (a spiral with the golden angle) and stretched, and the six ends of the axes.
+fn ellipsoid(radii: [f64; 3]) -> Vec<Vec<f64>> {
+    const POINTS: usize = 90;
+    let golden = std::f64::consts::PI * (3.0 - 5f64.sqrt());
+    let spiral = (0..POINTS).map(|k| {
+        let height = 1.0 - (2.0 * k as f64 + 1.0) / POINTS as f64;
+        let (across, angle) = ((1.0 - height * height).sqrt(), golden * k as f64);
+        [across * angle.cos(), across * angle.sin(), height]
+    });
+    let ends = (0..6).map(|k| std::array::from_fn(|a| if a == k / 2 { [-1.0, 1.0][k % 2] } else { 0.0 }));
+    spiral.chain(ends).map(|unit: [f64; 3]| (0..3).map(|a| radii[a] * unit[a]).collect()).collect()
 }
 
 /// A body in the making.
@@ -159,10 +173,22 @@ impl Link {
             axes.position
         };
         let body = self.frame.compose(&Frame { position: centre, rotation });
-        let shape = match self.shapes.first() {
-            Some((primitive, _)) => primitive.shape(),
+        let shape = match self.shapes.as_slice() {
+            [(primitive, _)] => primitive.shape(true),
+            // In the frame of the first one.
+            [(_, first), ..] => {
+                let part = |(primitive, frame): &(Primitive, Frame<3>)| {
+                    let own = first.inverse().compose(frame);
+                    ShapePart {
+                        shape: Box::new(primitive.shape(false)),
+                        position: Some(own.position.iter().copied().collect()),
+                        rotation: Some(quaternion(&own)),
+                    }
+                };
+                Shape::Parts { parts: self.shapes.iter().map(part).collect() }
+            }
             // Of nothing a scene can show: a ball with the same inertia.
-            None => {
+            [] => {
                 let mean = moments.mean() / self.properties.mass.max(f64::MIN_POSITIVE);
                 Shape::Sphere { radius: if mean > 0.0 { (2.5 * mean).sqrt() } else { 0.01 } }
             }
@@ -176,7 +202,8 @@ impl Link {
         if let Some((_, shape)) = self.shapes.first() {
             let own = Frame { position: centre, rotation }.inverse().compose(shape);
             let size = own.position.norm();
-            if size > 1e-9 {
+            // Several shapes have a centre of their own, which is not that of the file.
+            if size > 1e-9 || self.shapes.len() > 1 {
                 rigid.shape_position = Some(own.position.iter().copied().collect());
             }
             if Dim::<3>::log(&own.rotation).norm() > 1e-9 {

@@ -211,6 +211,28 @@ fn a_capsule_has_the_inertia_of_its_parts() {
 }
 
 #[test]
+fn an_ellipsoid_keeps_its_axes_and_most_of_its_volume() {
+    let text = "<mujoco><worldbody><body name=\"egg\"><freejoint/>\
+                <geom type=\"ellipsoid\" size=\"0.3 0.2 0.1\" density=\"1000\"/></body></worldbody></mujoco>";
+    let world = world(imported(text));
+    let egg = &world.model().bodies[0];
+    let volume = 4.0 / 3.0 * std::f64::consts::PI * 0.3 * 0.2 * 0.1;
+    assert!((egg.mass - 1000.0 * volume).abs() < 1e-9, "{}", egg.mass);
+    let geometry = egg.geometry.as_ref().unwrap();
+    let share = geometry.properties().unwrap().volume / volume;
+    assert!(share > 0.9 && share < 1.0, "{share}");
+    for (axis, reach) in [0.3, 0.2, 0.1].into_iter().enumerate() {
+        let mut end = Vector::<3>::zeros();
+        end[axis] = reach;
+        assert!(
+            geometry.signed_distance(&end).abs() < 2e-3,
+            "axis {axis}: {}",
+            geometry.signed_distance(&end)
+        );
+    }
+}
+
+#[test]
 fn mistakes_are_located() {
     let robot = |inside: &str| format!("<robot name=\"r\">\n{inside}\n</robot>");
     let link = |name: &str| format!("<link name=\"{name}\"/>");

@@ -1,0 +1,173 @@
+//! Loads of a stack level by level, found at once.
+//!
+//! Sweeps pass a load on from body to body; a pile of `n` layers needs of the order of `n^2` of them until the lowest layer bears what lies on top. But
+//! sweeps are quick to find how the load of a level is shared among its contacts. So the impulses between a level and what it rests on are scaled
+//! together, with one factor a level, and the factors that make the objective of the sweeps least are the solution of one small system: a coarse
+//! correction as in multigrid, with the levels of the contact graph as aggregates. Scaling keeps every impulse within its cone, and the objective falls,
+//! so kinetic energy does not rise.
+
+use super::gauss_seidel::Island;
+use splashdown_math::{Dim, Space, Twist};
+
+/// Most factors; a graph with more levels has several of them in one.
+const MOST_MODES: usize = 128;
+/// Levels that sweeps deal with as well.
+const LEAST_LEVELS: u32 = 3;
+
+/// Room for one correction.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Balance<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// Momentum that the impulses of a mode give a body: of the body's own mode and of the next one.
+    pushes: Vec<[Twist<D>; 2]>,
+    /// The same of other modes.
+    others: Vec<(u32, u32, Twist<D>)>,
+    matrix: Vec<f64>,
+    right: Vec<f64>,
+}
+
+impl<const D: usize> Island<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Does it have levels to balance?
+    pub(super) fn is_layered(&self) -> bool {
+        self.levels.iter().any(|&level| level >= LEAST_LEVELS)
+    }
+
+    /// Scales the impulses of each level.
+    pub(super) fn balance(&mut self, memory: &mut Balance<D>) {
+        let Balance { pushes, others, matrix, right } = memory;
+        let highest = self.levels.iter().copied().max().unwrap_or(0) as usize;
+        let group = highest.div_ceil(MOST_MODES).max(1);
+        let mode_of = |level: u32| (level as usize).saturating_sub(1) / group;
+        let modes = mode_of(highest as u32) + 1;
+        pushes.clear();
+        pushes.resize(self.bodies.len(), [Twist::zero(); 2]);
+        others.clear();
+        matrix.clear();
+        matrix.resize(modes * modes, 0.0);
+        right.clear();
+        right.resize(modes, 0.0);
+        for (manifold, impulses) in self.manifolds.iter().zip(&self.impulses) {
+            let ids = manifold.bodies.map(|b| b as usize);
+            let mode = mode_of(self.levels[ids[0]].max(self.levels[ids[1]]));
+            let local = manifold.gather(impulses);
+            let speeds = manifold.relative(&self.twists[ids[0]], &self.twists[ids[1]]);
+            right[mode] -= (0..6).map(|k| local[k] * speeds[k]).sum::<f64>();
+            right[mode] -= manifold.bias.iter().zip(impulses).map(|(bias, l)| bias * l).sum::<f64>();
+            let (force, moments) = manifold.push(&local);
+            for (k, sign) in [(0, 1.0), (1, -1.0)] {
+                let push = Twist { linear: force, angular: moments[k] } * sign;
+                match mode - mode_of(self.levels[ids[k]]).min(mode) {
+                    _ if self.inverse[ids[k]].is_infinite() => {}
+                    0 => pushes[ids[k]][0] += push,
+                    1 => pushes[ids[k]][1] += push,
+                    _ => others.push((ids[k] as u32, mode as u32, push)),
+                }
+            }
+        }
+        others.sort_by_key(|&(body, mode, _)| (body, mode));
+        let mut next = 0;
+        let mut of_body: Vec<(usize, Twist<D>)> = Vec::new();
+        for (body, (push, inverse)) in pushes.iter().zip(&self.inverse).enumerate() {
+            if inverse.is_infinite() {
+                continue;
+            }
+            let own = mode_of(self.levels[body]);
+            let moved = |push: &Twist<D>| Twist {
+                linear: push.linear * inverse.mass,
+                angular: Dim::apply_inertia(&inverse.inertia, &push.angular),
+            };
+            let first = moved(&push[0]);
+            matrix[own * modes + own] += first.dot(&push[0]);
+            let alone = others.get(next).is_none_or(|&(of, ..)| of as usize != body);
+            if alone {
+                if own + 1 < modes {
+                    let share = first.dot(&push[1]);
+                    matrix[own * modes + own + 1] += share;
+                    matrix[(own + 1) * modes + own] += share;
+                    matrix[(own + 1) * (modes + 1)] += moved(&push[1]).dot(&push[1]);
+                }
+                continue;
+            }
+            of_body.clear();
+            of_body.push((own, push[0]));
+            of_body.push((own + 1, push[1]));
+            while let Some(&(_, mode, push)) = others.get(next).filter(|&&(of, ..)| of as usize == body) {
+                match of_body.last_mut() {
+                    Some((last, sum)) if *last == mode as usize => *sum += push,
+                    _ => of_body.push((mode as usize, push)),
+                }
+                next += 1;
+            }
+            for (i, (p, push)) in of_body.iter().enumerate() {
+                let moved = moved(push);
+                for (_, (q, other)) in of_body.iter().enumerate().filter(|(j, _)| i + j > 0) {
+                    matrix[p * modes + q] += moved.dot(other);
+                }
+            }
+        }
+        if !solve(matrix, right, modes) {
+            return;
+        }
+        // No impulse changes its sign.
+        let least = right.iter().copied().fold(0.0, f64::min);
+        let step = if least < -1.0 { -1.0 / least } else { 1.0 };
+        right.iter_mut().for_each(|factor| *factor *= step);
+        for (manifold, impulses) in self.manifolds.iter().zip(&mut self.impulses) {
+            let [a, b] = manifold.bodies.map(|b| self.levels[b as usize]);
+            let scale = 1.0 + right[mode_of(a.max(b))];
+            impulses.iter_mut().for_each(|impulse| *impulse *= scale);
+        }
+        let mut change = |body: usize, push: &Twist<D>, factor: f64| {
+            let inverse = &self.inverse[body];
+            let twist = &mut self.twists[body];
+            twist.linear += push.linear * (inverse.mass * factor);
+            twist.angular += Dim::apply_inertia(&inverse.inertia, &push.angular) * factor;
+        };
+        for (body, push) in pushes.iter().enumerate() {
+            let own = mode_of(self.levels[body]);
+            change(body, &push[0], right[own]);
+            if own + 1 < modes {
+                change(body, &push[1], right[own + 1]);
+            }
+        }
+        for (body, mode, push) in others.iter() {
+            change(*body as usize, push, right[*mode as usize]);
+        }
+    }
+}
+
+/// Solves a symmetric positive semidefinite system in place by Cholesky; modes without impulses stay as they are. Returns whether it could.
+fn solve(matrix: &mut [f64], right: &mut [f64], size: usize) -> bool {
+    let floor = 1e-12 * (0..size).map(|i| matrix[i * size + i]).fold(0.0, f64::max);
+    if !(floor > 0.0) {
+        return false;
+    }
+    for j in 0..size {
+        let pivot = matrix[j * size + j] - (0..j).map(|k| matrix[j * size + k].powi(2)).sum::<f64>();
+        let null = !(pivot > floor);
+        matrix[j * size + j] = if null { 1.0 } else { pivot.sqrt() };
+        if null {
+            (0..j).for_each(|k| matrix[j * size + k] = 0.0);
+            right[j] = 0.0;
+        }
+        for i in j + 1..size {
+            let inner: f64 = (0..j).map(|k| matrix[i * size + k] * matrix[j * size + k]).sum();
+            matrix[i * size + j] =
+                if null { 0.0 } else { (matrix[i * size + j] - inner) / matrix[j * size + j] };
+        }
+    }
+    for i in 0..size {
+        let inner: f64 = (0..i).map(|k| matrix[i * size + k] * right[k]).sum();
+        right[i] = (right[i] - inner) / matrix[i * size + i];
+    }
+    for i in (0..size).rev() {
+        let inner: f64 = (i + 1..size).map(|k| matrix[k * size + i] * right[k]).sum();
+        right[i] = (right[i] - inner) / matrix[i * size + i];
+    }
+    right.iter().all(|x| x.is_finite())
+}
