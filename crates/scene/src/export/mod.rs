@@ -5,7 +5,7 @@ mod obj;
 mod ply;
 mod vtk;
 
-pub use drawing::{Drawing, Object};
+pub use drawing::{Drawing, Object, boundary};
 
 use crate::frame::{FrameError, FrameReader};
 use crate::run_folder::{Layout, RunFolderError, RunInfo};
