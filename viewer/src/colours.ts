@@ -15,6 +15,9 @@ const BODIES: Rgb[] = [
 
 export const WATER: Rgb = [0.1, 0.35, 0.62];
 
+/** Floors and walls. */
+export const SURROUNDINGS: Rgb = [0.72, 0.72, 0.71];
+
 export const ofBody = (index: number): Rgb => BODIES[index % BODIES.length];
 
 /** Colour of a liquid: water is blue, others are not. */

@@ -28,6 +28,8 @@ export interface BodiesPart {
   shape_of: ArrayRef;
   position: ArrayRef;
   rotation: ArrayRef;
+  /** Bodies far larger than what is looked at: floors and walls. */
+  surroundings?: number[];
   fields: Field[];
 }
 export interface PointsPart {

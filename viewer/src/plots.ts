@@ -11,10 +11,17 @@ export class Log {
 
   constructor(private readonly run: number) {}
 
-  /** Reads what is new; true if there was anything. */
-  async refresh(): Promise<boolean> {
+  /** Reads what is new of a log of `total` bytes; true if there was anything. */
+  async refresh(total: number): Promise<boolean> {
     const before = this.time.length;
-    for (;;) {
+    if (total < this.bytes) {
+      // Another run took the place of this one.
+      this.bytes = 0;
+      this.rest = "";
+      this.time.length = 0;
+      this.curves.clear();
+    }
+    while (this.bytes < total) {
       let got;
       try {
         got = await getBytes(`api/runs/${this.run}/log`, this.bytes);
@@ -27,7 +34,6 @@ export class Log {
       const lines = (this.rest + new TextDecoder().decode(got.bytes)).split("\n");
       this.rest = lines.pop() ?? "";
       lines.forEach((line) => this.add(line));
-      if (this.bytes >= got.total) break;
     }
     return this.time.length > before;
   }

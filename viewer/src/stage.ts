@@ -62,7 +62,7 @@ export class Stage {
     this.sun.shadow.mapSize.set(2048, 2048);
     this.scene.add(this.sun, this.sun.target);
 
-    const material = new THREE.MeshLambertMaterial({ transparent: true, polygonOffset: true, polygonOffsetFactor: 2, polygonOffsetUnits: 8 });
+    const material = new THREE.MeshLambertMaterial({ transparent: true, polygonOffset: true, polygonOffsetFactor: -0.5, polygonOffsetUnits: -4 });
     material.onBeforeCompile = (shader) => {
       Object.assign(shader.uniforms, this.groundUniforms);
       shader.vertexShader = shader.vertexShader

@@ -3,7 +3,7 @@
 import { getStart, type RunState, type SceneEntry, startScene } from "./api";
 import { h, icon, shown } from "./dom";
 import { toggleTheme } from "./theme";
-import { describe } from "./viewer";
+import { describe } from "./panel";
 
 export class StartPage {
   readonly element = h("div", { class: "start" });

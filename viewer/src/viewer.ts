@@ -2,11 +2,12 @@
 
 import * as THREE from "three";
 import { getRun, getScene, type RunState, ServerError, stopRun } from "./api";
-import { gradient, ofBody, ofLiquid, type Rgb, type Scale, scaleOf, toByte, WATER } from "./colours";
+import { gradient, type Scale, scaleOf } from "./colours";
 import { h, icon, setIcon, shown } from "./dom";
-import { type ArrayRef, type BodiesPart, type Frame, FrameStore, type GridPart, type Part } from "./frames";
+import { type ArrayRef, type BodiesPart, type Frame, FrameStore, type Part } from "./frames";
+import { colourings, describe, liquidColour, Panel, table } from "./panel";
 import { BodiesView } from "./parts/bodies";
-import { chosenField, GridView, sliceable } from "./parts/grid";
+import { GridView } from "./parts/grid";
 import { MeshView } from "./parts/mesh";
 import { PointsView } from "./parts/points";
 import { fieldOf, type PartView } from "./parts/view";
@@ -77,7 +78,7 @@ export class Viewer {
   private readonly message = h("div", { class: "message", role: "alert", "data-testid": "message", hidden: true });
   private readonly legend = h("div", { class: "legend", "data-testid": "legend", hidden: true });
   private readonly hint = h("div", { class: "hint" });
-  private readonly panel = h("aside", { class: "panel", "aria-label": "View" });
+  private readonly panel: Panel;
   private readonly drawer = h("section", { class: "drawer", "aria-label": "Plots" });
   private readonly tabs = h("div", { class: "tabs", role: "tablist" });
   private readonly stageBox = h("main", { class: "stage" });
@@ -143,9 +144,21 @@ export class Viewer {
       h("dl", {}, ...KEYS.flatMap(([key, what]) => [h("dt", {}, ...key.split(" ").map((k) => h("kbd", {}, k))), h("dd", {}, what)])),
       h("p", {}, "Drag to turn, right drag to pan, wheel to zoom, click to pick. On a tablet: one finger turns, two pan and zoom."),
     );
+    this.panel = new Panel({
+      settings: this.settings,
+      set: (change) => this.set(change),
+      adjust: (change) => {
+        Object.assign(this.settings, change);
+        this.noteState();
+        void this.apply();
+      },
+      scale: (frame) => this.scale(frame).scale,
+      stopRun: () => void stopRun(this.id),
+      showScene: () => void this.showScene(),
+    });
     this.drawer.append(this.tabs, this.plot.element);
     this.stageBox.append(this.legend, this.hint, this.message, this.help, this.toast);
-    this.element = h("div", { class: "viewer" }, top, this.stageBox, this.panel, this.drawer, bottom);
+    this.element = h("div", { class: "viewer" }, top, this.stageBox, this.panel.element, this.drawer, bottom);
     this.stage = new Stage(this.stageBox);
     this.stage.onMove = () => {
       this.moved = true;
@@ -217,7 +230,7 @@ export class Viewer {
     const before = this.indices.length;
     try {
       this.run = await getRun(this.id);
-      await this.log.refresh();
+      await this.log.refresh(this.run.log_bytes);
     } catch (error) {
       this.chip.textContent = "no connection";
       this.chip.className = "chip failed";
@@ -578,7 +591,7 @@ export class Viewer {
     this.noteState();
     if (this.picked && !this.settings.panel) this.set({ panel: true });
     await this.drawPicked();
-    this.drawPanelSections();
+    this.drawPanel();
   }
 
   private pickedPart(): Part | undefined {
@@ -594,13 +607,11 @@ export class Viewer {
     this.stage.mark(this.picked ? this.pickedPlace() : null);
   }
 
-  private readonly pickedBox = h("div", { class: "facts", "data-testid": "picked" });
-
   /** What is known of the thing that is picked. */
   private async drawPicked() {
     const [frame, part, picked] = [this.frame, this.pickedPart(), this.picked];
     if (!frame || !part || !picked) {
-      this.pickedBox.replaceChildren(h("p", { class: "quiet" }, "Click a body to see its name, mass, velocity and energy."));
+      this.panel.picked.replaceChildren(h("p", { class: "quiet" }, "Click a body to see its name, mass, velocity and energy."));
       return;
     }
     const entry = picked[1];
@@ -635,7 +646,7 @@ export class Viewer {
         rows.push([field.name, `${flat.map(shown).join(", ")}${unit}`]);
       }
     }
-    this.pickedBox.replaceChildren(table(rows));
+    this.panel.picked.replaceChildren(table(rows));
   }
 
   private nameOf(frame: Frame, part: BodiesPart, body: number): string {
@@ -646,141 +657,14 @@ export class Viewer {
 
   // ---- Panel ---------------------------------------------------------------------------------------------------------------------
 
-  private panelKey = "";
-  private readonly runBox = h("div", { class: "facts" });
-
   private drawPanel() {
-    this.panelKey = "";
-    this.drawPanelSections();
-  }
-
-  private drawPanelSections() {
-    const frame = this.frame;
-    if (!frame) return;
-    const parts = frame.header.parts;
-    const key = JSON.stringify([this.settings, parts.map((part) => [part.kind, part.name])]);
-    if (key === this.panelKey) return;
-    this.panelKey = key;
-    const sections: Node[] = [];
-
-    const fields = this.colourings(frame);
-    if (parts.some((part) => part.kind !== "grid")) {
-      const select = h("select", { "aria-label": "Colour by", "data-testid": "colour", onChange: () => this.set({ colour: select.value, range: null }) });
-      for (const [name, label] of fields) select.append(h("option", { value: name }, label));
-      select.value = this.settings.colour;
-      sections.push(section("Colour by", select, this.settings.colour !== "body" && this.rangeInputs(frame)));
-    }
-    const grid = parts.find((part): part is GridPart => part.kind === "grid");
-    if (grid) sections.push(this.gridSection(grid, frame.header.dimension === 2));
-    sections.push(
-      section(
-        "Show",
-        ...parts.map((part, number) => {
-          const liquids = parts.map((other) => other.name).filter((name) => name.startsWith("surface of "));
-          const swatch = part.kind === "grid" ? null : (liquidColour(part.name, liquids) ?? ofBody(number));
-          return this.check(part.name, !this.settings.hidden.includes(part.name), (on) => {
-            const hidden = this.settings.hidden.filter((name) => name !== part.name);
-            this.set({ hidden: on ? hidden : [...hidden, part.name] });
-          }, part.kind === "bodies" ? `${part.count}` : "", part.kind === "bodies" ? null : swatch);
-        }),
-        frame.header.dimension === 3 && this.check("ground", this.settings.ground, (on) => this.set({ ground: on })),
-        frame.header.dimension === 3 && this.check("shadows", this.settings.shadows, (on) => this.set({ shadows: on })),
-        parts.some((part) => part.kind === "mesh" && part.triangles) && this.check("edges of meshes", this.settings.edges, (on) => this.set({ edges: on })),
-      ),
-      section("Picked", this.pickedBox),
-      section("Run", this.runBox),
-    );
-    this.panel.replaceChildren(...sections);
+    if (this.frame) this.panel.draw(this.frame);
     this.drawRunFacts();
     void this.drawPicked();
   }
 
-  /** Everything that bodies, meshes and points can be coloured by. */
-  private colourings(frame: Frame): [string, string][] {
-    const found = new Map<string, string>([["body", "body"]]);
-    for (const part of frame.header.parts) {
-      if (part.kind === "grid") continue;
-      for (const field of part.fields) {
-        if (field.name === "normal" || field.name === "radius") continue;
-        const label = field.name === "velocity" ? "speed" : field.components > 1 ? `size of ${field.name}` : field.name;
-        found.set(field.name, field.unit === "1" ? label : `${label} (${field.unit})`);
-      }
-    }
-    return [...found];
-  }
-
-  private rangeInputs(frame: Frame): HTMLElement {
-    const { scale } = this.scale(frame);
-    const fixed = this.settings.range !== null;
-    const number = (value: number, label: string) =>
-      h("input", { type: "number", step: "any", value: String(Number(value.toPrecision(4))), "aria-label": label, disabled: !fixed });
-    const [low, high] = [number(scale.low, "Lowest"), number(scale.high, "Highest")];
-    const change = () => {
-      if (Number.isFinite(low.valueAsNumber) && Number.isFinite(high.valueAsNumber)) this.set({ range: [low.valueAsNumber, high.valueAsNumber] });
-    };
-    low.addEventListener("change", change);
-    high.addEventListener("change", change);
-    return h("div", { class: "row" }, low, "to", high, this.check("fixed", fixed, (on) => this.set({ range: on ? [scale.low, scale.high] : null })));
-  }
-
-  private gridSection(grid: GridPart, flat: boolean): HTMLElement {
-    const names = sliceable(grid);
-    const select = h("select", { "aria-label": "Field", "data-testid": "field", onChange: () => this.set({ field: select.value }) });
-    for (const name of names) {
-      const unit = fieldOf(grid, name)?.unit;
-      select.append(h("option", { value: name }, unit && unit !== "1" ? `${name} (${unit})` : name));
-    }
-    select.value = chosenField(grid, this.settings);
-    const axes = h("div", { class: "segments", role: "group", "aria-label": "Slice across" });
-    for (const axis of ["off", "x", "y", "z"] as const) {
-      const button = h("button", { type: "button", "aria-pressed": String(this.settings.slice === axis), onClick: () => this.set({ slice: axis }) }, axis === "off" ? "none" : axis);
-      axes.append(button);
-    }
-    const at = h("input", { type: "range", min: "0", max: "1", step: "0.005", value: String(this.settings.at), "aria-label": "Where it is cut" });
-    at.addEventListener("input", () => {
-      this.settings.at = Number(at.value);
-      this.noteState();
-      void this.apply();
-    });
-    const smoke = grid.fields.some((field) => field.name === "smoke" || field.name === "density");
-    const sliced = flat || this.settings.slice !== "off";
-    return section(
-      "Fluid",
-      !flat && smoke && this.check("smoke", this.settings.volume, (on) => this.set({ volume: on })),
-      !flat && h("label", { class: "row" }, "slice", axes),
-      sliced && h("label", { class: "row" }, flat ? "field" : "of", select),
-      !flat && sliced && h("label", { class: "row" }, "at", at),
-      fieldOf(grid, "velocity") && this.check("velocity arrows", this.settings.vectors, (on) => this.set({ vectors: on })),
-      fieldOf(grid, "velocity") && this.check("streamlines", this.settings.streamlines, (on) => this.set({ streamlines: on })),
-    );
-  }
-
-  private check(label: string, on: boolean, change: (on: boolean) => void, note = "", swatch: Rgb | null = null): HTMLElement {
-    const box = h("input", { type: "checkbox", checked: on, onChange: () => change(box.checked) });
-    const dot = swatch ? h("i", { class: "swatch" }) : null;
-    if (dot && swatch) dot.style.background = `rgb(${swatch.map(toByte).join(" ")})`;
-    return h("label", { class: "check" }, box, h("span", { class: "grow" }, label), note && h("small", {}, note), dot);
-  }
-
   private drawRunFacts() {
-    const run = this.run;
-    if (!run?.info) return;
-    const { info } = run;
-    const rows: [string, string][] = [
-      ["scene", info.scene],
-      ["status", describe(run)[0]],
-      ["frames", `${this.indices.length}${run.last_frame !== undefined ? ` of ${run.last_frame + 1}` : ""}`],
-      ["steps", String(this.frame?.header.step ?? info.step)],
-    ];
-    const seconds = info.sessions.reduce((sum, session) => sum + (session.seconds || 0), 0);
-    if (seconds > 0) rows.push(["computed in", `${shown(seconds)} s`]);
-    rows.push(["folder", run.folder]);
-    this.runBox.replaceChildren(table(rows));
-    if (info.message) this.runBox.append(h("p", { class: "warning" }, info.message));
-    if (run.can_stop) {
-      this.runBox.append(h("button", { type: "button", class: "wide", onClick: () => void stopRun(this.id) }, "Stop the run"));
-    }
-    this.runBox.append(h("button", { type: "button", class: "wide", onClick: () => void this.showScene() }, "Scene file"));
+    if (this.run) this.panel.drawRun(this.run, this.indices.length, this.frame?.header.step);
   }
 
   private async showScene() {
@@ -901,7 +785,7 @@ export class Viewer {
       f: () => this.fit(),
       c: () => {
         if (!this.frame) return;
-        const names = this.colourings(this.frame).map(([name]) => name);
+        const names = colourings(this.frame).map(([name]) => name);
         this.set({ colour: names[(names.indexOf(this.settings.colour) + 1) % names.length], range: null });
       },
       v: () => this.set({ vectors: !this.settings.vectors }),
@@ -936,37 +820,7 @@ export class Viewer {
   }
 }
 
-function liquidColour(name: string, surfaces: string[]): Rgb | null {
-  const liquid = /^(?:surface|drops) of (.*)$/s.exec(name)?.[1];
-  if (liquid !== undefined) return ofLiquid(liquid, Math.max(surfaces.indexOf(`surface of ${liquid}`), 0));
-  return ["water", "liquid", "surface"].some((word) => name.includes(word)) ? WATER : null;
-}
-
 function isInside(object: THREE.Object3D, group: THREE.Object3D): boolean {
   for (let at: THREE.Object3D | null = object; at; at = at.parent) if (at === group) return true;
   return false;
 }
-
-/** How a run stands: words and a look. */
-export function describe(run: RunState): [string, string] {
-  if (run.error && !run.info) return ["not readable", "failed"];
-  switch (run.info?.status) {
-    case "finished":
-      return ["finished", "good"];
-    case "interrupted":
-      return ["interrupted", "paused"];
-    case "failed":
-      return ["failed", "failed"];
-    default:
-      return run.live ? ["live", "live"] : ["stopped", "paused"];
-  }
-}
-
-function section(title: string, ...children: (Node | string | null | undefined | false)[]): HTMLElement {
-  return h("section", { class: "section" }, h("h3", {}, title), ...children);
-}
-
-function table(rows: [string, string][]): HTMLElement {
-  return h("table", {}, h("tbody", {}, ...rows.map(([name, value]) => h("tr", {}, h("th", {}, name), h("td", {}, value)))));
-}
-

@@ -21,11 +21,7 @@ const ASSETS: [Asset; 3] = [
         mime: "text/css; charset=utf-8",
         bytes: include_bytes!("../bundle/assets/viewer.css"),
     },
-    Asset {
-        name: "icon.svg",
-        mime: "image/svg+xml",
-        bytes: include_bytes!("../bundle/assets/icon.svg"),
-    },
+    Asset { name: "icon.svg", mime: "image/svg+xml", bytes: include_bytes!("../bundle/assets/icon.svg") },
 ];
 
 pub(crate) fn asset(name: &str) -> Option<Asset> {

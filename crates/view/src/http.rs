@@ -144,7 +144,9 @@ mod tests {
         assert_eq!(ask("bytes=-500"), Asked::Part(0..100));
         assert_eq!(ask("bytes=100-"), Asked::Outside);
         assert_eq!(ask("bytes=-0"), Asked::Outside);
-        for not_understood in ["bytes=9-0", "bytes=0-1,5-6", "lines=1-2", "bytes=x-", "bytes=5-18446744073709551616"] {
+        for not_understood in
+            ["bytes=9-0", "bytes=0-1,5-6", "lines=1-2", "bytes=x-", "bytes=5-18446744073709551616"]
+        {
             assert_eq!(ask(not_understood), Asked::Whole, "{not_understood}");
         }
         assert_eq!(ask("bytes=0-18446744073709551615"), Asked::Part(0..100));

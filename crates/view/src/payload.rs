@@ -13,7 +13,7 @@
 
 use serde_json::{Value, json};
 use splashdown_scene::export::boundary;
-use splashdown_scene::frame::{Association, Attribute, Bodies, Element, Frame, Geometry, Part, Shape};
+use splashdown_scene::frame::{Association, Attribute, Bodies, Data, Element, Frame, Geometry, Part, Shape};
 
 /// What the file starts with.
 pub const MAGIC: [u8; 4] = *b"SPV1";
@@ -25,8 +25,15 @@ const SURROUNDINGS: f64 = 12.0;
 pub fn encode(frame: &Frame) -> Vec<u8> {
     let mut arrays = Arrays::default();
     let mut bounds = Bounds::default();
-    let parts: Vec<Value> =
-        frame.parts.iter().map(|part| encode_part(part, frame.dimension, &mut arrays, &mut bounds)).collect();
+    let flow = frame.parts.iter().find_map(|part| Flow::of(part, frame.dimension));
+    let parts: Vec<Value> = frame
+        .parts
+        .iter()
+        .map(|part| match flow.as_ref().and_then(|flow| flow.on_surface(part, frame.dimension)) {
+            Some(moving) => encode_part(&moving, frame.dimension, &mut arrays, &mut bounds),
+            None => encode_part(part, frame.dimension, &mut arrays, &mut bounds),
+        })
+        .collect();
     let header = json!({
         "dimension": frame.dimension,
         "index": frame.index,
@@ -43,6 +50,69 @@ pub fn encode(frame: &Frame) -> Vec<u8> {
     file.append(&mut text);
     file.append(&mut arrays.bytes);
     file
+}
+
+/// Velocity on the cells of a grid.
+struct Flow<'a> {
+    origin: &'a [f64],
+    spacing: f64,
+    cells: Vec<usize>,
+    velocity: &'a Attribute,
+}
+
+impl<'a> Flow<'a> {
+    fn of(part: &'a Part, dimension: usize) -> Option<Self> {
+        let Geometry::Grid { origin, spacing, cells } = &part.geometry else { return None };
+        let is_velocity = |a: &&Attribute| {
+            a.name == "velocity" && a.association == Association::Cell && a.components == dimension
+        };
+        let velocity = part.attributes.iter().find(is_velocity)?;
+        Some(Self { origin, spacing: *spacing, cells: cells.iter().map(|&n| n as usize).collect(), velocity })
+    }
+
+    /// The surface of a liquid with the velocity of the fluid on it, so that it can be coloured by speed.
+    fn on_surface(&self, part: &Part, dimension: usize) -> Option<Part> {
+        let Geometry::Mesh { positions, .. } = &part.geometry else { return None };
+        let known = part.attributes.iter().any(|attribute| attribute.name == "velocity");
+        if known || !part.name.starts_with("surface of ") || self.cells.contains(&0) {
+            return None;
+        }
+        let data = positions.chunks_exact(dimension).flat_map(|point| self.at(point)).collect();
+        let mut moving = part.clone();
+        moving.attributes.push(Attribute {
+            name: self.velocity.name.clone(),
+            unit: self.velocity.unit.clone(),
+            association: Association::Point,
+            components: dimension,
+            data: Data::F32(data),
+        });
+        Some(moving)
+    }
+
+    /// Linear between cell centres.
+    fn at(&self, point: &[f64]) -> Vec<f32> {
+        let dimension = self.cells.len();
+        let place = |k: usize| {
+            let x = ((point[k] - self.origin[k]) / self.spacing - 0.5).clamp(0.0, (self.cells[k] - 1) as f64);
+            let low = (x as usize).min(self.cells[k].saturating_sub(2));
+            (low, x - low as f64)
+        };
+        let mut sum = vec![0.0; dimension];
+        for corner in 0..1usize << dimension {
+            let (mut share, mut cell, mut stride) = (1.0, 0, 1);
+            for k in 0..dimension {
+                let (low, weight) = place(k);
+                let up = corner >> k & 1;
+                share *= if up == 1 { weight } else { 1.0 - weight };
+                cell += stride * (low + up).min(self.cells[k] - 1);
+                stride *= self.cells[k];
+            }
+            for (k, sum) in sum.iter_mut().enumerate() {
+                *sum += share * self.velocity.data.get(cell * dimension + k);
+            }
+        }
+        sum.into_iter().map(|x| x as f32).collect()
+    }
 }
 
 /// Arrays one after the other.
@@ -202,7 +272,8 @@ fn encode_bodies(
     bounds: &mut Bounds,
 ) -> Value {
     let centres = spread(&bodies.positions, dimension);
-    let rotations: Vec<[f64; 4]> = (0..bodies.names.len()).map(|body| rotation(bodies, body, dimension)).collect();
+    let rotations: Vec<[f64; 4]> =
+        (0..bodies.names.len()).map(|body| rotation(bodies, body, dimension)).collect();
     let reach: Vec<[f64; 6]> = bodies.shapes.iter().map(|shape| extent(shape, dimension)).collect();
     let boxes: Vec<Bounds> = (0..bodies.names.len())
         .map(|body| {
@@ -221,10 +292,9 @@ fn encode_bodies(
     let mut radii: Vec<f64> = boxes.iter().filter_map(Bounds::radius).collect();
     radii.sort_by(f64::total_cmp);
     let largest = radii.get(radii.len() / 2).map_or(f64::INFINITY, |middle| SURROUNDINGS * middle);
-    boxes
-        .iter()
-        .filter(|own| own.radius().is_some_and(|radius| radius <= largest))
-        .for_each(|own| bounds.join(own));
+    let is_looked_at = |own: &&Bounds| own.radius().is_some_and(|radius| radius <= largest);
+    boxes.iter().filter(is_looked_at).for_each(|own| bounds.join(own));
+    let surroundings: Vec<usize> = (0..boxes.len()).filter(|&body| !is_looked_at(&&boxes[body])).collect();
 
     let position = arrays.f32(flat(&centres));
     let turns = arrays.f32(rotations.iter().flatten().map(|&x| x as f32));
@@ -263,6 +333,7 @@ fn encode_bodies(
         "shape_of": shape_of,
         "position": position,
         "rotation": turns,
+        "surroundings": surroundings,
         "fields": fields,
     })
 }
@@ -312,7 +383,12 @@ enum Values<'a> {
 }
 
 /// Fields at all points of a part.
-fn point_fields(part: &Part, dimension: usize, cells: Option<(usize, &[u32])>, arrays: &mut Arrays) -> Vec<Value> {
+fn point_fields(
+    part: &Part,
+    dimension: usize,
+    cells: Option<(usize, &[u32])>,
+    arrays: &mut Arrays,
+) -> Vec<Value> {
     let count = part.geometry.entries(Association::Point, dimension).unwrap_or(0);
     let all: Vec<usize> = (0..count).collect();
     chosen_fields(part, &all, count, dimension, cells, arrays)
@@ -389,7 +465,6 @@ fn field(attribute: &Attribute, values: &Values, dimension: usize, arrays: &mut 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use splashdown_scene::frame::Data;
 
     fn read(file: &[u8]) -> (Value, &[u8]) {
         assert_eq!(file[..4], MAGIC);
@@ -437,6 +512,49 @@ mod tests {
     }
 
     #[test]
+    fn the_surface_of_a_liquid_has_the_velocity_around_it() {
+        // A velocity that is linear in the place, on 3 x 2 x 2 cells of edge 0.5 from (1, 0, 0).
+        let of = |x: f64, y: f64, z: f64| [(2.0 * x - y) as f32, z as f32, (x + y + z) as f32];
+        let mut data = Vec::new();
+        for k in 0..2 {
+            for j in 0..2 {
+                for i in 0..3 {
+                    let at = |n: i32| 0.5 * (f64::from(n) + 0.5);
+                    data.extend(of(1.0 + at(i), at(j), at(k)));
+                }
+            }
+        }
+        let velocity = Attribute {
+            name: "velocity".into(),
+            unit: "m/s".into(),
+            association: Association::Cell,
+            components: 3,
+            data: Data::F32(data),
+        };
+        let grid = Part {
+            name: "fluid".into(),
+            geometry: Geometry::Grid { origin: vec![1.0, 0.0, 0.0], spacing: 0.5, cells: vec![3, 2, 2] },
+            attributes: vec![velocity],
+        };
+        let points = vec![1.3, 0.3, 0.4, 2.1, 0.7, 0.6, 1.9, 0.5, 0.3];
+        let surface = Part {
+            name: "surface of water".into(),
+            geometry: Geometry::Mesh {
+                element: Element::Triangle,
+                positions: points.clone(),
+                elements: vec![0, 1, 2],
+            },
+            attributes: vec![],
+        };
+        let frame = Frame { dimension: 3, index: 0, step: 0, time: 0.0, parts: vec![grid, surface] };
+        let file = encode(&frame);
+        let (header, arrays) = read(&file);
+        let found = numbers(&header["parts"][1]["fields"][0]["data"], arrays);
+        let wanted = points.chunks(3).flat_map(|p| of(p[0], p[1], p[2]));
+        assert!(found.iter().zip(wanted).all(|(a, b)| (a - b).abs() < 1e-5), "{found:?}");
+    }
+
+    #[test]
     fn the_plane_lies_in_space_and_floors_do_not_count() {
         let half = 0.25_f64.sqrt();
         let bodies = Bodies {
@@ -460,7 +578,11 @@ mod tests {
         assert_eq!(numbers(&part["position"], arrays)[3..6], [3.0, 0.0, 0.0]);
         // A quarter turn about z.
         let turn = numbers(&part["rotation"], arrays);
-        assert!((f64::from(turn[2]) - half.sqrt()).abs() < 1e-6 && (turn[2] - turn[3]).abs() < 1e-6, "{turn:?}");
+        assert!(
+            (f64::from(turn[2]) - half.sqrt()).abs() < 1e-6 && (turn[2] - turn[3]).abs() < 1e-6,
+            "{turn:?}"
+        );
+        assert_eq!(part["surroundings"], json!([2]));
         assert_eq!(part["fields"][0]["components"], 3);
         assert_eq!(part["fields"][0]["range"], json!([0.0, 5.0]));
         let bounds: Vec<Vec<f64>> = serde_json::from_value(header["bounds"].clone()).unwrap();

@@ -101,7 +101,12 @@ impl Runs {
     }
 
     /// A frame packed for the page, and its entity tag.
-    pub fn frame(&self, id: usize, run: &KnownRun, index: u64) -> Result<(Arc<Vec<u8>>, String), FrameProblem> {
+    pub fn frame(
+        &self,
+        id: usize,
+        run: &KnownRun,
+        index: u64,
+    ) -> Result<(Arc<Vec<u8>>, String), FrameProblem> {
         let tag = run.tag(index).ok_or(FrameProblem::Missing(index))?;
         let key = (id, index, tag.clone());
         if let Some(found) = lock(&self.cache).find(&key) {
@@ -161,7 +166,8 @@ impl KnownRun {
 
     /// How the run stands and what there is of it, as the page reads it.
     pub fn describe(&self, id: usize) -> Value {
-        let mut told = json!({ "id": id, "name": self.name, "folder": self.layout.root().display().to_string() });
+        let mut told =
+            json!({ "id": id, "name": self.name, "folder": self.layout.root().display().to_string() });
         match RunInfo::read(&self.layout) {
             Ok(info) => {
                 told["live"] = (info.status == Status::Running && self.is_written()).into();
@@ -236,7 +242,9 @@ mod tests {
         for index in 0..3 {
             cache.insert(key(index), Arc::new(vec![0; CACHE_BYTES / 2]));
         }
-        assert!(cache.find(&key(0)).is_none() && cache.find(&key(1)).is_some() && cache.find(&key(2)).is_some());
+        assert!(
+            cache.find(&key(0)).is_none() && cache.find(&key(1)).is_some() && cache.find(&key(2)).is_some()
+        );
         cache.insert(key(9), Arc::new(vec![0; 2 * CACHE_BYTES]));
         assert_eq!((cache.frames.len(), cache.bytes), (1, 2 * CACHE_BYTES));
     }

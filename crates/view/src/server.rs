@@ -234,7 +234,10 @@ async fn start(State(app): Shared) -> Answer {
 async fn run_scene(State(app): Shared, FromPath((_, name)): FromPath<(String, String)>) -> Answer {
     away(move || {
         let Some(launcher) = &app.launcher else {
-            return http::error(StatusCode::CONFLICT, "this viewer shows one run; `splashdown view` without a run starts scenes");
+            return http::error(
+                StatusCode::CONFLICT,
+                "this viewer shows one run; `splashdown view` without a run starts scenes",
+            );
         };
         let Some(scene) = splashdown_scene::find(&name) else {
             return http::error(StatusCode::NOT_FOUND, "there is no shipped scene of that name");

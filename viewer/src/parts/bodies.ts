@@ -2,7 +2,7 @@
 
 import * as THREE from "three";
 import { toCreasedNormals } from "three/addons/utils/BufferGeometryUtils.js";
-import { ofBody, type Rgb } from "../colours";
+import { ofBody, type Rgb, SURROUNDINGS } from "../colours";
 import type { ArrayRef, BodiesPart, Frame, Part, ShapeRef } from "../frames";
 import type { Settings } from "../settings";
 import { colourNeeds, type Look, painter, type PartView } from "./view";
@@ -161,7 +161,8 @@ export class BodiesView implements PartView {
     );
     this.buildBatch(frame, bodies, shapeOf);
 
-    const paint = painter(frame, part, look, (body) => ofBody(body));
+    const surroundings = new Set(bodies.surroundings);
+    const paint = painter(frame, part, look, (body) => (surroundings.has(body) ? SURROUNDINGS : ofBody(body)));
     const matrix = new THREE.Matrix4();
     const at = new THREE.Vector3();
     const turn = new THREE.Quaternion();

@@ -86,8 +86,12 @@ const VOLUME_FRAGMENT = /* glsl */ `
         if (through < 0.01) break;
       }
     }
-    result = vec4(colour, 1.0 - through);
-    result.rgb = mix(12.92 * result.rgb, 1.055 * pow(max(result.rgb, vec3(1e-6)), vec3(1.0 / 2.4)) - 0.055, step(0.0031308, result.rgb));
+    float alpha = 1.0 - through;
+    if (alpha < 0.003) discard;
+    // The screen's transfer is for the colour itself, not for its share of the pixel.
+    colour /= alpha;
+    colour = mix(12.92 * colour, 1.055 * pow(max(colour, vec3(1e-6)), vec3(1.0 / 2.4)) - 0.055, step(0.0031308, colour));
+    result = vec4(colour * alpha, alpha);
   }`;
 
 export class GridView implements PartView {
@@ -241,15 +245,18 @@ export class GridView implements PartView {
     const layer = flat ? 0 : Math.min(Math.floor(look.settings.at * grid.cells[axis]), grid.cells[axis] - 1);
     const stride = [1, grid.cells[0], grid.cells[0] * grid.cells[1]];
     const cell = (i: number, j: number) => i * stride[u] + j * stride[v] + layer * stride[axis];
-    const bytes = new Uint8Array(4 * nu * nv);
+    const distances = grid.fields.filter(isDistance);
+    const liquid = name.startsWith("distance to ") && distances.every((field) => frame.has(field.data));
+    // The edge of a liquid is sharper than a cell.
+    const fine = liquid ? Math.min(Math.max(Math.floor(900 / Math.max(nu, nv)), 1), 8) : 1;
+    const bytes = new Uint8Array(4 * nu * nv * fine * fine);
     const rgb: Rgb = [0, 0, 0];
     const put = (at: number, colour: Rgb, alpha = 255) => {
       for (let k = 0; k < 3; k++) bytes[4 * at + k] = toByte(Math.min(Math.max(colour[k], 0), 1));
       bytes[4 * at + 3] = alpha;
     };
-    const distances = grid.fields.filter(isDistance);
-    if (name.startsWith("distance to ") && distances.every((field) => frame.has(field.data))) {
-      this.paintLiquids(frame, grid, distances, look, nu, nv, cell, put);
+    if (liquid) {
+      this.paintLiquids(frame, grid, distances, look, nu, nv, fine, cell, put);
     } else {
       const data = frame.f32(source.data);
       const values = new Float32Array(nu * nv);
@@ -282,9 +289,9 @@ export class GridView implements PartView {
       this.object.add(this.slice);
     }
     let texture = this.slice.material.map as THREE.DataTexture | null;
-    if (!texture || texture.image.width !== nu || texture.image.height !== nv) {
+    if (!texture || texture.image.width !== fine * nu || texture.image.height !== fine * nv) {
       texture?.dispose();
-      texture = new THREE.DataTexture(bytes, nu, nv, THREE.RGBAFormat);
+      texture = new THREE.DataTexture(bytes, fine * nu, fine * nv, THREE.RGBAFormat);
       texture.colorSpace = THREE.SRGBColorSpace;
       texture.minFilter = texture.magFilter = THREE.LinearFilter;
       this.slice.material.map = texture;
@@ -309,6 +316,7 @@ export class GridView implements PartView {
     look: Look,
     nu: number,
     nv: number,
+    fine: number,
     cell: (i: number, j: number) => number,
     put: (at: number, colour: Rgb, alpha?: number) => void,
   ) {
@@ -316,21 +324,39 @@ export class GridView implements PartView {
     const colours = distances.map((field, k) => ofLiquid(field.name.slice("distance to ".length), k));
     const paper: Rgb = look.flat ? [0.94, 0.94, 0.95] : [0.5, 0.5, 0.5];
     const rgb: Rgb = [0, 0, 0];
-    for (let j = 0; j < nv; j++) {
-      for (let i = 0; i < nu; i++) {
+    // Linear between cell centres.
+    const along = (p: number, n: number): [number, number, number] => {
+      const x = Math.min(Math.max((p + 0.5) / fine - 0.5, 0), n - 1);
+      const low = Math.min(Math.floor(x), Math.max(n - 2, 0));
+      return [low, Math.min(low + 1, n - 1), x - low];
+    };
+    for (let q = 0; q < fine * nv; q++) {
+      const [j, j1, s] = along(q, nv);
+      for (let p = 0; p < fine * nu; p++) {
+        const [i, i1, r] = along(p, nu);
+        const [a, b, c, d] = [cell(i, j), cell(i1, j), cell(i, j1), cell(i1, j1)];
         let nearest = 0;
-        for (let k = 1; k < data.length; k++) if (data[k][cell(i, j)] < data[nearest][cell(i, j)]) nearest = k;
-        const t = Math.min(Math.max(0.5 - data[nearest][cell(i, j)] / grid.spacing, 0), 1);
+        let distance = Infinity;
+        for (let k = 0; k < data.length; k++) {
+          const phi = data[k];
+          const here = (1 - s) * ((1 - r) * phi[a] + r * phi[b]) + s * ((1 - r) * phi[c] + r * phi[d]);
+          if (here < distance) [nearest, distance] = [k, here];
+        }
+        const t = Math.min(Math.max(0.5 - (fine * distance) / grid.spacing, 0), 1);
         for (let k = 0; k < 3; k++) rgb[k] = paper[k] + t * (colours[nearest][k] - paper[k]);
-        put(i + nu * j, rgb);
+        put(p + fine * nu * q, rgb);
       }
     }
   }
 
-  private lines(old: THREE.LineSegments | null, shown: boolean): THREE.LineSegments | null {
-    if (old) old.visible = shown;
+  /** Lines; on a slice they are drawn over it. */
+  private lines(old: THREE.LineSegments | null, shown: boolean, over: boolean): THREE.LineSegments | null {
+    if (old) {
+      old.visible = shown;
+      (old.material as THREE.Material).depthTest = !over;
+    }
     if (old || !shown) return old;
-    const made = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ vertexColors: true }));
+    const made = new THREE.LineSegments(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ vertexColors: true, depthTest: !over, transparent: true }));
     made.frustumCulled = false;
     made.renderOrder = 11;
     made.raycast = () => {};
@@ -354,7 +380,8 @@ export class GridView implements PartView {
 
   private updateArrows(grid: GridPart, flow: Float32Array | null, look: Look, flat: boolean, fastest: number) {
     const shown = look.settings.vectors && flow !== null;
-    this.arrows = this.lines(this.arrows, shown);
+    const over = flat || look.settings.slice !== "off";
+    this.arrows = this.lines(this.arrows, shown, over);
     if (!shown || !flow || !this.arrows) return;
     const seeds = this.seeds(grid, look, flat, 40);
     const step = Math.max(1, Math.round(Math.max(...grid.cells) / 40)) * grid.spacing;
@@ -373,8 +400,8 @@ export class GridView implements PartView {
       toward.set(v.y, -v.x, Math.abs(v.z) > 0.9 * speed ? v.y : 0).normalize();
       const push = (a: THREE.Vector3, b: THREE.Vector3) => {
         position.push(a.x, a.y, a.z, b.x, b.y, b.z);
-        // Bright on the coloured slice in the plane, the scale of speed elsewhere.
-        const rgb = flat ? ([0.02, 0.02, 0.03] as Rgb) : colourOf(scale, speed, [0, 0, 0]);
+        // Ink on a slice, which has colours already; the scale of speed elsewhere.
+        const rgb = over ? ([0.02, 0.02, 0.03] as Rgb) : colourOf(scale, speed, [0, 0, 0]);
         colour.push(...rgb, ...rgb);
       };
       push(tail, head);
@@ -388,7 +415,8 @@ export class GridView implements PartView {
 
   private updateStreams(grid: GridPart, flow: Float32Array | null, look: Look, flat: boolean, fastest: number) {
     const shown = look.settings.streamlines && flow !== null;
-    this.streams = this.lines(this.streams, shown);
+    const over = flat || look.settings.slice !== "off";
+    this.streams = this.lines(this.streams, shown, over);
     if (!shown || !flow || !this.streams) return;
     const position: number[] = [];
     const colour: number[] = [];
@@ -412,7 +440,7 @@ export class GridView implements PartView {
           next.copy(at).addScaledVector(w, (0.5 * sign) / there);
           for (const point of [at, next]) {
             position.push(grid.origin[0] + s * (point.x + 0.5), grid.origin[1] + s * (point.y + 0.5), flat ? 1e-3 * look.size : grid.origin[2] + s * (point.z + 0.5));
-            const rgb = flat ? ([0.02, 0.02, 0.03] as Rgb) : colourOf(scale, speed, [0, 0, 0]);
+            const rgb = over ? ([0.02, 0.02, 0.03] as Rgb) : colourOf(scale, speed, [0, 0, 0]);
             colour.push(...rgb);
           }
           at.copy(next);

@@ -4,7 +4,7 @@ import * as THREE from "three";
 import { ofBody, type Rgb } from "../colours";
 import type { ArrayRef, Frame, MeshPart, Part } from "../frames";
 import type { Settings } from "../settings";
-import { colourNeeds, type Look, painter, type PartView } from "./view";
+import { colourNeeds, keepEdges, type Look, painter, type PartView } from "./view";
 
 /** More lines than this are drawn thin. */
 const MOST_RODS = 20000;
@@ -52,17 +52,17 @@ export class MeshView implements PartView {
       const material = this.flat
         ? new THREE.MeshBasicMaterial({ vertexColors: true, side })
         : look.liquid
-          ? new THREE.MeshPhongMaterial({
+          ? keepEdges(new THREE.MeshPhongMaterial({
               vertexColors: true,
-              side,
               transparent: true,
-              opacity: 0.78,
+              opacity: 0.8,
               shininess: 90,
               specular: 0x556677,
-            })
-          : new THREE.MeshLambertMaterial({ vertexColors: true, side });
+            }))
+          : keepEdges(new THREE.MeshLambertMaterial({ vertexColors: true, side }));
       this.skin = new THREE.Mesh(new THREE.BufferGeometry(), material);
-      this.skin.castShadow = this.skin.receiveShadow = !this.flat;
+      this.skin.castShadow = !this.flat;
+      this.skin.receiveShadow = !this.flat && !look.liquid;
       this.skin.frustumCulled = false;
       this.object.add(this.skin);
     }

@@ -48,6 +48,7 @@ export function sizeAt(data: Float32Array, components: number, entry: number): n
   return Math.sqrt(sum);
 }
 
+/** What has no such field. */
 const GREY: Rgb = [0.5, 0.5, 0.5];
 
 /** The colour of every entry under the settings: a function that fills `out`. */
@@ -68,13 +69,27 @@ export function painter(
   }
   const field = fieldOf(part, look.settings.colour);
   if (!field || !frame.has(field.data)) {
+    const plain = look.liquid ?? GREY;
     return (_, out) => {
-      out[0] = GREY[0];
-      out[1] = GREY[1];
-      out[2] = GREY[2];
+      out[0] = plain[0];
+      out[1] = plain[1];
+      out[2] = plain[2];
       return out;
     };
   }
   const data = frame.f32(field.data);
   return (entry, out) => colourOf(look.scale, sizeAt(data, field.components, entry), out);
+}
+
+/** Edges where faces meet at more than 40 degrees stay sharp, as in `splashdown render`: there the normal is that of the face. */
+export function keepEdges<M extends THREE.Material>(material: M): M {
+  material.onBeforeCompile = (shader) => {
+    shader.fragmentShader = shader.fragmentShader.replace(
+      "#include <normal_fragment_begin>",
+      `#include <normal_fragment_begin>
+      vec3 flatNormal = normalize(cross(dFdx(vViewPosition), dFdy(vViewPosition)));
+      if (abs(dot(flatNormal, normal)) < 0.8) normal = flatNormal;`,
+    );
+  };
+  return material;
 }
