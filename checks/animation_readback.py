@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Reads an animated glTF and a USD file of a run with independent readers (pygltflib, trimesh, usd-core) and compares positions with the frames
-exported as PLY, read by trimesh.
+exported as PLY, read by VTK.
 
 Usage: animation_readback.py --gltf FILE --usd FILE --ply FOLDER. Exit code 0 when everything agrees.
 """
@@ -13,6 +13,8 @@ import numpy as np
 import pygltflib
 import trimesh
 from pxr import Usd, UsdGeom
+from vtkmodules.util.numpy_support import vtk_to_numpy
+from vtkmodules.vtkIOPLY import vtkPLYReader
 
 TOLERANCE = 2e-5
 
@@ -72,6 +74,13 @@ def gltf_points(path, frame):
     return np.concatenate(points)
 
 
+def ply_points(path):
+    reader = vtkPLYReader()
+    reader.SetFileName(str(path))
+    reader.Update()
+    return vtk_to_numpy(reader.GetOutput().GetPoints().GetData()).astype(float)
+
+
 def usd_bounds(path, code):
     stage = Usd.Stage.Open(str(path))
     assert stage, "USD cannot open the file"
@@ -91,7 +100,7 @@ def main():
     problems = 0
     files = sorted(given.ply.glob("frame-*.ply"))
     for frame in [0, len(files) // 2, len(files) - 1]:
-        wanted = np.asarray(trimesh.load(files[frame], process=False).vertices)
+        wanted = ply_points(files[frame])
         found = gltf_points(given.gltf, frame)
         size = np.ptp(wanted, axis=0).max()
         if len(found) != len(wanted):

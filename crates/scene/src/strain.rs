@@ -97,8 +97,8 @@ mod tests {
         };
         check(Element::Tetrahedron, &[0, 4, 2, 1], 0.5, 1.5 * 0.8 * 1.1 - 1.0);
         check(Element::Hexahedron, &[0, 1, 2, 3, 4, 5, 6, 7], 0.5, 1.5 * 0.8 * 1.1 - 1.0);
-        // In the plane of y and z.
-        check(Element::Triangle, &[0, 2, 1], 0.2, 0.8 * 1.1 - 1.0);
+        // In the plane of x and z.
+        check(Element::Triangle, &[0, 4, 1], 0.5, 1.5 * 1.1 - 1.0);
         check(Element::Segment, &[0, 1], 0.1, 0.1);
         // Inside out in the plane.
         let (rest, now) = ([0.0, 0.0, 1.0, 0.0, 0.0, 1.0], [0.0, 0.0, -1.0, 0.0, 0.0, 1.0]);
