@@ -28,7 +28,7 @@ export interface BodiesPart {
   shape_of: ArrayRef;
   position: ArrayRef;
   rotation: ArrayRef;
-  /** Bodies far larger than what is looked at: floors and walls. */
+  /** Bodies that nothing moves, or far larger than what is looked at: floors and walls. */
   surroundings?: number[];
   fields: Field[];
 }

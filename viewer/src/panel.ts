@@ -61,6 +61,8 @@ export class Panel {
             this.set({ hidden: on ? hidden : [...hidden, part.name] });
           }, part.kind === "bodies" ? `${part.count}` : "", part.kind === "bodies" ? null : swatch);
         }),
+        parts.some((part) => part.kind === "bodies" && fieldOf(part, "velocity")) &&
+          this.check("arrows on bodies", this.settings.vectors, (on) => this.set({ vectors: on })),
         frame.header.dimension === 3 && this.check("ground", this.settings.ground, (on) => this.set({ ground: on })),
         frame.header.dimension === 3 && this.check("shadows", this.settings.shadows, (on) => this.set({ shadows: on })),
         parts.some((part) => part.kind === "mesh" && part.triangles) && this.check("edges of meshes", this.settings.edges, (on) => this.set({ edges: on })),

@@ -28,7 +28,7 @@ const KEYS: [string, string][] = [
   ["[ ]", "slower or faster"],
   ["F", "fit everything, or what is picked"],
   ["C", "next colouring"],
-  ["V", "arrows of the velocity"],
+  ["V", "arrows: velocity, or the vector that colours show"],
   ["X Y Z", "slice across an axis, again: none"],
   ["G", "ground"],
   ["E", "edges of meshes"],

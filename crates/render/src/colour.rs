@@ -14,7 +14,7 @@ pub enum Colouring {
 
 pub(crate) use splashdown_scene::export::palette::{of_body, of_liquid, of_liquid_part};
 
-/// Floors and walls: bodies far larger than what is looked at.
+/// Floors and walls: bodies that nothing moves, or far larger than what is looked at.
 pub(crate) const SURROUNDINGS: Rgb = [0.72, 0.72, 0.71];
 
 /// From dark blue over green to yellow, as bright as large; `x` from 0 to 1.

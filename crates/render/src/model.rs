@@ -145,6 +145,15 @@ impl Model {
             let liquid_colour = colour::of_liquid_part(&part.name, names);
             let bodies = boxes(&object.surface.positions, &owner);
             let largest = largest_looked_at(&bodies);
+            // What nothing moves has no mass in the frame.
+            let mass =
+                part.attributes.iter().find(|a| a.name == "mass" && a.association == Association::Point);
+            let mass = mass.filter(|_| matches!(part.geometry, Geometry::Bodies(_)));
+            let is_fixed = |body: u32| {
+                mass.is_some_and(|mass| {
+                    (body as usize) < mass.data.len() && mass.data.get(body as usize) == 0.0
+                })
+            };
             let radii: Option<Vec<f64>> = part
                 .attributes
                 .iter()
@@ -162,9 +171,11 @@ impl Model {
                     (None, Colouring::Speed(_)) => [0.5; 3],
                     _ => liquid_colour.unwrap_or_else(|| {
                         let body = owner.get(point).copied().unwrap_or(number as u32);
-                        match bodies.get(&body) {
-                            Some(bounds) if bounds.radius() > largest => colour::SURROUNDINGS,
-                            _ => colour::of_body(body as usize),
+                        let is_large = bodies.get(&body).is_some_and(|bounds| bounds.radius() > largest);
+                        if is_large || is_fixed(body) {
+                            colour::SURROUNDINGS
+                        } else {
+                            colour::of_body(body as usize)
                         }
                     }),
                 })

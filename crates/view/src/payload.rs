@@ -294,7 +294,11 @@ fn encode_bodies(
     let largest = radii.get(radii.len() / 2).map_or(f64::INFINITY, |middle| SURROUNDINGS * middle);
     let is_looked_at = |own: &&Bounds| own.radius().is_some_and(|radius| radius <= largest);
     boxes.iter().filter(is_looked_at).for_each(|own| bounds.join(own));
-    let surroundings: Vec<usize> = (0..boxes.len()).filter(|&body| !is_looked_at(&&boxes[body])).collect();
+    // What nothing moves has no mass in the frame.
+    let mass = part.attributes.iter().find(|a| a.name == "mass" && a.association == Association::Point);
+    let is_fixed = |body: usize| mass.is_some_and(|mass| mass.data.get(body) == 0.0);
+    let surroundings: Vec<usize> =
+        (0..boxes.len()).filter(|&body| !is_looked_at(&&boxes[body]) || is_fixed(body)).collect();
 
     let position = arrays.f32(flat(&centres));
     let turns = arrays.f32(rotations.iter().flatten().map(|&x| x as f32));

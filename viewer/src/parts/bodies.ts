@@ -3,9 +3,10 @@
 import * as THREE from "three";
 import { toCreasedNormals } from "three/addons/utils/BufferGeometryUtils.js";
 import { ofBody, type Rgb, SURROUNDINGS } from "../colours";
-import type { ArrayRef, BodiesPart, Frame, Part, ShapeRef } from "../frames";
+import type { ArrayRef, BodiesPart, Field, Frame, Part, ShapeRef } from "../frames";
 import type { Settings } from "../settings";
-import { colourNeeds, type Look, painter, type PartView } from "./view";
+import { Arrows, arrowsOf } from "./arrows";
+import { colourNeeds, fieldOf, type Look, painter, type PartView } from "./view";
 
 type Surface = Extract<ShapeRef, { kind: "surface" }>;
 
@@ -65,6 +66,12 @@ export function filled(points: Float32Array, lines: Uint32Array): THREE.BufferGe
   return geometry;
 }
 
+/** What arrows on bodies show: the field of the colours if it is a vector, else the velocity. */
+function vectorOf(part: Part, settings: Settings): Field | undefined {
+  const chosen = fieldOf(part, settings.colour);
+  return chosen?.components === 3 ? chosen : fieldOf(part, "velocity");
+}
+
 /** Surfaces that were fetched, by their keys, for all frames. */
 const surfaces = new Map<string, THREE.BufferGeometry>();
 
@@ -97,12 +104,15 @@ export class BodiesView implements PartView {
   private ofBatch: number[] = [];
   private radii: Float32Array = new Float32Array();
   private centres: Float32Array = new Float32Array();
+  private arrows: Arrows | null = null;
 
   constructor(private readonly flat: boolean) {}
 
   needs(part: Part, settings: Settings): ArrayRef[] {
     const bodies = part as BodiesPart;
     const refs = [bodies.position, bodies.rotation, bodies.shape_of, ...colourNeeds(part, settings)];
+    const vectors = settings.vectors ? vectorOf(part, settings) : undefined;
+    if (vectors) refs.push(vectors.data);
     for (const shape of bodies.shapes) {
       if (shape.kind !== "surface" || surfaces.has(shape.key)) continue;
       refs.push(shape.position);
@@ -209,6 +219,18 @@ export class BodiesView implements PartView {
       this.batch?.setColorAt(i, colour);
     });
     if (this.batch) this.batch.boundingSphere = null;
+    this.updateArrows(frame, part, look);
+  }
+
+  private updateArrows(frame: Frame, part: Part, look: Look) {
+    const field = look.settings.vectors ? vectorOf(part, look.settings) : undefined;
+    if (this.arrows) this.arrows.object.visible = field !== undefined;
+    if (!field || !frame.has(field.data)) return;
+    if (!this.arrows) {
+      this.arrows = new Arrows();
+      this.object.add(this.arrows.object);
+    }
+    arrowsOf(this.arrows, this.centres, frame.f32(field.data), Math.max(field.range?.[1] ?? 0, 1e-30), 0.25 * look.size);
   }
 
   /** Shapes other than balls and boxes; made anew only when bodies with other shapes appear. */
@@ -255,6 +277,7 @@ export class BodiesView implements PartView {
   }
 
   dispose(): void {
+    this.arrows?.dispose();
     for (const mesh of [this.balls, this.boxes, this.batch]) if (mesh) this.remove(mesh);
   }
 }

@@ -4,10 +4,14 @@ import * as THREE from "three";
 import { colourOf, ofLiquid, type Rgb, type Scale, scaleOf, toByte } from "../colours";
 import type { ArrayRef, Field, Frame, GridPart, Part } from "../frames";
 import type { Settings } from "../settings";
+import { Arrows } from "./arrows";
 import { fieldOf, type Look, type PartView, sizeAt } from "./view";
 
 /** Fields that the page makes from the velocity. */
 export const MADE = ["speed", "vorticity"];
+
+/** Colour of lines over a slice. */
+const INK: Rgb = [0.02, 0.02, 0.03];
 
 const isSmoke = (field: Field) => field.name === "smoke" || field.name === "density";
 const isDistance = (field: Field) => field.name.startsWith("distance to ");
@@ -98,7 +102,7 @@ export class GridView implements PartView {
   readonly object = new THREE.Group();
   private cloud: THREE.Mesh<THREE.BoxGeometry, THREE.ShaderMaterial> | null = null;
   private slice: THREE.Mesh<THREE.PlaneGeometry, THREE.MeshBasicMaterial> | null = null;
-  private arrows: THREE.LineSegments | null = null;
+  private arrows: Arrows | null = null;
   private streams: THREE.LineSegments | null = null;
   private outline: THREE.LineSegments | null = null;
   /** Scale of the slice's field, for the legend. */
@@ -380,37 +384,27 @@ export class GridView implements PartView {
 
   private updateArrows(grid: GridPart, flow: Float32Array | null, look: Look, flat: boolean, fastest: number) {
     const shown = look.settings.vectors && flow !== null;
+    if (this.arrows) this.arrows.object.visible = shown;
+    if (!shown || !flow) return;
+    if (!this.arrows) {
+      this.arrows = new Arrows();
+      this.object.add(this.arrows.object);
+    }
     const over = flat || look.settings.slice !== "off";
-    this.arrows = this.lines(this.arrows, shown, over);
-    if (!shown || !flow || !this.arrows) return;
-    const seeds = this.seeds(grid, look, flat, 40);
     const step = Math.max(1, Math.round(Math.max(...grid.cells) / 40)) * grid.spacing;
-    const position: number[] = [];
-    const colour: number[] = [];
-    const [tail, head, side, v, toward] = Array.from({ length: 5 }, () => new THREE.Vector3());
+    const [tail, v, cell] = Array.from({ length: 3 }, () => new THREE.Vector3());
     const scale = { low: 0, high: fastest, signed: false };
-    for (const [i, j, k] of seeds) {
+    const rgb: Rgb = [0, 0, 0];
+    for (const [i, j, k] of this.seeds(grid, look, flat, 40)) {
       v.fromArray(flow, 3 * (i + grid.cells[0] * (j + grid.cells[1] * k)));
       const speed = v.length();
       if (!(speed > 0.004 * fastest)) continue;
-      tail.set(...grid.origin).addScaledVector(side.set(i + 0.5, j + 0.5, flat ? 0 : k + 0.5), grid.spacing);
+      tail.set(...grid.origin).addScaledVector(cell.set(i + 0.5, j + 0.5, flat ? 0 : k + 0.5), grid.spacing);
       if (flat) tail.z = 1e-3 * look.size;
-      const length = (flat || look.settings.slice !== "off" ? 1.4 : 3) * step * Math.sqrt(speed / fastest);
-      head.copy(tail).addScaledVector(v, length / speed);
-      toward.set(v.y, -v.x, Math.abs(v.z) > 0.9 * speed ? v.y : 0).normalize();
-      const push = (a: THREE.Vector3, b: THREE.Vector3) => {
-        position.push(a.x, a.y, a.z, b.x, b.y, b.z);
-        // Ink on a slice, which has colours already; the scale of speed elsewhere.
-        const rgb = over ? ([0.02, 0.02, 0.03] as Rgb) : colourOf(scale, speed, [0, 0, 0]);
-        colour.push(...rgb, ...rgb);
-      };
-      push(tail, head);
-      for (const sign of [-1, 1]) {
-        side.copy(head).addScaledVector(v, (-0.3 * length) / speed).addScaledVector(toward, sign * 0.14 * length);
-        push(head, side.clone());
-      }
+      // Ink on a slice, which has colours already; the scale of speed elsewhere.
+      this.arrows.add(tail, v, (over ? 1.4 : 3) * step * Math.sqrt(speed / fastest), over ? INK : colourOf(scale, speed, rgb));
     }
-    replace(this.arrows, position, colour);
+    this.arrows.finish();
   }
 
   private updateStreams(grid: GridPart, flow: Float32Array | null, look: Look, flat: boolean, fastest: number) {
@@ -440,7 +434,7 @@ export class GridView implements PartView {
           next.copy(at).addScaledVector(w, (0.5 * sign) / there);
           for (const point of [at, next]) {
             position.push(grid.origin[0] + s * (point.x + 0.5), grid.origin[1] + s * (point.y + 0.5), flat ? 1e-3 * look.size : grid.origin[2] + s * (point.z + 0.5));
-            const rgb = over ? ([0.02, 0.02, 0.03] as Rgb) : colourOf(scale, speed, [0, 0, 0]);
+            const rgb = over ? INK : colourOf(scale, speed, [0, 0, 0]);
             colour.push(...rgb);
           }
           at.copy(next);
@@ -459,9 +453,10 @@ export class GridView implements PartView {
   }
 
   dispose(): void {
+    this.arrows?.dispose();
     (this.cloud?.material.uniforms.cloud.value as THREE.Texture | null)?.dispose();
     this.slice?.material.map?.dispose();
-    for (const object of [this.cloud, this.slice, this.arrows, this.streams, this.outline]) {
+    for (const object of [this.cloud, this.slice, this.streams, this.outline]) {
       object?.geometry.dispose();
       (object?.material as THREE.Material | undefined)?.dispose();
     }
