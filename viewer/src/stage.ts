@@ -11,6 +11,15 @@ const SUN = new THREE.Vector3(0.45, 0.78, 0.43).normalize();
 /** While the view moves and pictures take longer than this (ms), they are drawn coarser; at rest always fully. */
 const SLOW = 60;
 
+/** Does the browser draw without a graphics card? Then prettiness costs too much. */
+function isSoftware(): boolean {
+  const gl = document.createElement("canvas").getContext("webgl2");
+  const info = gl?.getExtension("WEBGL_debug_renderer_info");
+  const name = gl && info ? String(gl.getParameter(info.UNMASKED_RENDERER_WEBGL)) : "";
+  gl?.getExtension("WEBGL_lose_context")?.loseContext();
+  return /swiftshader|llvmpipe|softpipe|software|basic render/i.test(name);
+}
+
 export interface Theme {
   sky: number;
   ground: number;
@@ -41,15 +50,18 @@ export class Stage {
   private lastDrawn = 0;
   private intervals: number[] = [];
   private coarse = false;
+  private interacting = false;
+  private readonly software = isSoftware();
   private settle = 0;
   /** Heard when the user moved the camera. */
   onMove: () => void = () => {};
 
   constructor(private readonly container: HTMLElement) {
-    this.renderer = new THREE.WebGLRenderer({ antialias: true, preserveDrawingBuffer: true });
+    this.renderer = new THREE.WebGLRenderer({ antialias: !this.software, preserveDrawingBuffer: true });
     this.renderer.shadowMap.enabled = true;
-    this.renderer.shadowMap.type = THREE.PCFShadowMap;
-    this.renderer.info.autoReset = false;
+    this.renderer.shadowMap.type = this.software ? THREE.BasicShadowMap : THREE.PCFShadowMap;
+    // Shadows change with the frame, not with the camera.
+    this.renderer.shadowMap.autoUpdate = false;
     this.canvas = this.renderer.domElement;
     this.canvas.tabIndex = 0;
     this.canvas.setAttribute("role", "img");
@@ -100,19 +112,17 @@ export class Stage {
     this.setFlat(false, true);
     new ResizeObserver(() => this.resize()).observe(container);
     this.canvas.addEventListener("webglcontextlost", (event) => event.preventDefault());
-    this.canvas.addEventListener("webglcontextrestored", () => this.invalidate());
+    this.canvas.addEventListener("webglcontextrestored", () => {
+      this.renderer.shadowMap.needsUpdate = true;
+      this.invalidate();
+    });
     this.resize();
   }
 
-  /** Of the driver, for those who wonder why it is slow. */
-  get gpu(): string {
-    const gl = this.renderer.getContext();
-    const info = gl.getExtension("WEBGL_debug_renderer_info");
-    return String(gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER));
-  }
-
-  get triangles(): number {
-    return this.renderer.info.render.triangles;
+  /** Most samples along a ray through a cloud. */
+  get samples(): number {
+    if (this.software) return this.coarse ? 24 : 64;
+    return this.coarse ? 64 : 160;
   }
 
   setTheme(theme: Theme): void {
@@ -135,6 +145,11 @@ export class Stage {
       this.controls.mouseButtons.LEFT = THREE.MOUSE.PAN;
       this.controls.touches.ONE = THREE.TOUCH.PAN;
     }
+    this.controls.addEventListener("start", () => (this.interacting = true));
+    this.controls.addEventListener("end", () => {
+      this.interacting = false;
+      this.invalidate();
+    });
     this.controls.addEventListener("change", () => {
       this.invalidate();
       this.onMove();
@@ -163,6 +178,7 @@ export class Stage {
     shadow.updateProjectionMatrix();
     this.sun.shadow.normalBias = 0.004 * size;
     this.sun.shadow.bias = -0.0006;
+    this.renderer.shadowMap.needsUpdate = true;
     this.clip();
   }
 
@@ -290,7 +306,7 @@ export class Stage {
   private resize(): void {
     const [width, height] = [this.container.clientWidth, this.container.clientHeight];
     if (width === 0 || height === 0) return;
-    this.renderer.setPixelRatio(this.coarse ? 0.5 : Math.min(window.devicePixelRatio, 2));
+    this.renderer.setPixelRatio(this.coarse ? (this.software ? 0.35 : 0.5) : Math.min(window.devicePixelRatio, this.software ? 1 : 2));
     this.renderer.setSize(width, height);
     this.applyAspect();
     this.invalidate();
@@ -311,15 +327,17 @@ export class Stage {
   private pace(now: number): void {
     const interval = now - this.lastDrawn;
     this.lastDrawn = now;
-    if (interval < 1000) {
+    if (interval < 1000 || (this.interacting && interval < 20000)) {
       this.intervals.push(interval);
       if (this.intervals.length > 8) this.intervals.shift();
       const mean = this.intervals.reduce((a, b) => a + b, 0) / this.intervals.length;
       this.canvas.dataset.fps = (1000 / mean).toFixed(1);
-      if (this.intervals.length >= 6 && mean > SLOW && !this.coarse) this.setCoarse(true);
+      // One picture that takes long says enough.
+      if ((this.intervals.length >= 6 ? mean : this.interacting ? interval - 200 : 0) > SLOW && !this.coarse) this.setCoarse(true);
     } else this.intervals = [];
     window.clearTimeout(this.settle);
     this.settle = window.setTimeout(() => {
+      if (this.interacting) return;
       this.intervals = [];
       if (this.coarse) this.setCoarse(false);
     }, 350);
@@ -335,7 +353,6 @@ export class Stage {
     this.content.traverseVisible((object) => {
       if (object.userData.volume) volumes.push(object);
     });
-    this.renderer.info.reset();
     if (volumes.length > 0) {
       // Clouds end at what is inside them, so its depth is drawn first.
       const size = this.renderer.getDrawingBufferSize(new THREE.Vector2());

@@ -317,7 +317,7 @@ export class Viewer {
       if (part.kind === "bodies") view = new BodiesView(flat);
       else if (part.kind === "points") view = new PointsView(flat);
       else if (part.kind === "mesh") view = new MeshView(flat);
-      else view = new GridView(frame.header.dimension, () => this.stage.depths());
+      else view = new GridView(frame.header.dimension, this.stage);
       this.views.set(key, view);
       this.stage.content.add(view.object);
     }

@@ -23,6 +23,27 @@ async function open(page: Page, name: string, rest = "") {
   expect(errors).toEqual([]);
 }
 
+/** Share of the pixels that differ visibly. */
+const difference = (page: Page, one: Buffer, other: Buffer): Promise<number> =>
+  page.evaluate(
+    async (pictures) => {
+      const pixels = async (picture: string) => {
+        const image = new Image();
+        image.src = `data:image/png;base64,${picture}`;
+        await image.decode();
+        const canvas = new OffscreenCanvas(image.width, image.height);
+        const pen = canvas.getContext("2d") as OffscreenCanvasRenderingContext2D;
+        pen.drawImage(image, 0, 0);
+        return pen.getImageData(0, 0, image.width, image.height).data;
+      };
+      const [a, b] = await Promise.all(pictures.map(pixels));
+      let different = 0;
+      for (let i = 0; i < a.length; i += 4) if ([0, 1, 2].some((k) => Math.abs(a[i + k] - b[i + k]) > 24)) different++;
+      return a.length === b.length ? different / (a.length / 4) : 1;
+    },
+    [one, other].map((picture) => picture.toString("base64")),
+  );
+
 test.beforeAll(async () => {
   test.setTimeout(240_000);
   folder = temporary();
@@ -128,7 +149,7 @@ test("an address restores the view", async ({ page }) => {
   await expect(page.getByTestId("colour")).toHaveValue("velocity");
   await page.waitForTimeout(700);
   expect(page.url()).toBe(address);
-  expect(before.equals(await page.locator(".stage").screenshot())).toBe(true);
+  expect(await difference(page, before, await page.locator(".stage").screenshot())).toBeLessThan(0.002);
 });
 
 test("pictures: space, plane, smoke, dark and light", async ({ page }) => {
@@ -262,22 +283,40 @@ test("a wrong address shows words, not a blank page", async ({ page }) => {
 });
 
 test("10 000 bodies and 128^3 cells of smoke open and move", async ({ page }) => {
+  test.setTimeout(240_000);
   for (const name of ["pile", "smoke"]) {
     const started = Date.now();
     await open(page, name, "&plots=0");
     await ready(page);
     const opened = Date.now() - started;
-    const canvas = page.locator(".stage canvas");
-    const box = await canvas.boundingBox();
-    if (!box) throw new Error("no canvas");
-    await page.mouse.move(box.x + 300, box.y + 200);
-    await page.mouse.down();
-    for (let i = 0; i < 40; i++) await page.mouse.move(box.x + 300 + 4 * i, box.y + 200);
-    const rate = Number(await canvas.getAttribute("data-fps"));
-    await page.mouse.up();
+    // Turned by the keyboard's frame loop: one small step of the camera a picture.
+    const rate = await page.evaluate(async () => {
+      const canvas = document.querySelector(".stage canvas") as HTMLCanvasElement;
+      const gl = canvas.getContext("webgl2") as WebGL2RenderingContext;
+      const point = (type: string, x: number) =>
+        canvas.dispatchEvent(new PointerEvent(type, { pointerId: 1, clientX: x, clientY: 300, button: 0, buttons: 1, bubbles: true }));
+      canvas.setPointerCapture = () => {};
+      canvas.releasePointerCapture = () => {};
+      point("pointerdown", 300);
+      const wait = () => new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+      const pixel = new Uint8Array(4);
+      const times: number[] = [];
+      for (let i = 1; i <= 14; i++) {
+        const before = performance.now();
+        point("pointermove", 300 + 4 * i);
+        await wait();
+        // Reading a pixel waits until the picture is there.
+        gl.readPixels(0, 0, 1, 1, gl.RGBA, gl.UNSIGNED_BYTE, pixel);
+        times.push(performance.now() - before);
+      }
+      point("pointerup", 360);
+      return { first: 1000 / times[0], steady: 7000 / times.slice(-7).reduce((a, b) => a + b) };
+    });
     const memory = await page.evaluate(() => (performance as unknown as { memory: { usedJSHeapSize: number } }).memory.usedJSHeapSize);
-    console.log(`${name}: open after ${opened} ms, ${rate} frames/s with software rendering, ${Math.round(memory / 1e6)} MB of JavaScript heap`);
-    expect(opened).toBeLessThan(45_000);
-    expect(rate).toBeGreaterThan(0);
+    console.log(
+      `${name}: open after ${(opened / 1000).toFixed(1)} s; software rendering ${rate.first.toFixed(1)} frames/s in full, ${rate.steady.toFixed(1)} while turning; ${Math.round(memory / 1e6)} MB of JavaScript heap`,
+    );
+    expect(opened).toBeLessThan(60_000);
+    expect(rate.steady).toBeGreaterThan(0.2);
   }
 });

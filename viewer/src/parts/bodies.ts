@@ -1,7 +1,7 @@
-// Rigid bodies: one draw call for all balls, one for all boxes, one for all other shapes, however many there are.
+// Rigid bodies: one draw call for all balls, one for all boxes, one for each other shape or, if there are many shapes, one for all of those.
 
 import * as THREE from "three";
-import { toCreasedNormals } from "three/addons/utils/BufferGeometryUtils.js";
+import { mergeVertices, toCreasedNormals } from "three/addons/utils/BufferGeometryUtils.js";
 import { ofBody, type Rgb, SURROUNDINGS } from "../colours";
 import type { ArrayRef, BodiesPart, Field, Frame, Part, ShapeRef } from "../frames";
 import type { Settings } from "../settings";
@@ -9,6 +9,9 @@ import { Arrows, arrowsOf } from "./arrows";
 import { colourNeeds, fieldOf, type Look, painter, type PartView } from "./view";
 
 type Surface = Extract<ShapeRef, { kind: "surface" }>;
+
+/** More distinct surfaces than this are drawn together. */
+const MOST_SHAPES = 48;
 
 /** A corner is round if its faces meet at less than this, as in `splashdown render`. */
 const CREASE = (40 * Math.PI) / 180;
@@ -25,7 +28,9 @@ function ballGeometry(detail: number): THREE.BufferGeometry {
     shade.fill(side > 0 ? 1 : 0.82, 3 * i, 3 * i + 9);
   }
   geometry.setAttribute("color", new THREE.BufferAttribute(shade, 3));
-  return geometry;
+  geometry.deleteAttribute("uv");
+  // Corners that triangles share are computed once.
+  return mergeVertices(geometry);
 }
 
 /** An outline of the plane, filled. */
@@ -96,6 +101,9 @@ export class BodiesView implements PartView {
   readonly object = new THREE.Group();
   private balls: THREE.InstancedMesh | null = null;
   private boxes: THREE.InstancedMesh | null = null;
+  /** Surfaces that many bodies share. */
+  private readonly shared = new Map<string, { mesh: THREE.InstancedMesh; bodies: number[] }>();
+  /** Surfaces of which there are too many for a mesh each: fragments. */
   private batch: THREE.BatchedMesh | null = null;
   private batchKey = "";
   /** Body of each instance. */
@@ -164,11 +172,17 @@ export class BodiesView implements PartView {
       (kind === "ball" ? this.ofBall : kind === "box" ? this.ofBox : this.ofBatch).push(body);
     }
     this.balls = this.instances(this.balls, this.ofBall.length, () =>
-      this.flat ? new THREE.CircleGeometry(1, 48) : ballGeometry(this.ofBall.length > 2000 ? 2 : this.ofBall.length > 200 ? 3 : 6),
+      this.flat ? new THREE.CircleGeometry(1, 48) : ballGeometry(this.ofBall.length > 2000 ? 1 : this.ofBall.length > 200 ? 3 : 6),
     );
     this.boxes = this.instances(this.boxes, this.ofBox.length, () =>
       this.flat ? new THREE.PlaneGeometry(1, 1) : new THREE.BoxGeometry(1, 1, 1),
     );
+    const distinct = new Set(this.ofBatch.map((body) => shapeOf[body]));
+    for (const shared of this.shared.values()) shared.bodies = [];
+    if (distinct.size <= MOST_SHAPES) {
+      this.share(frame, bodies, shapeOf);
+      this.ofBatch = [];
+    }
     this.buildBatch(frame, bodies, shapeOf);
 
     const surroundings = new Set(bodies.surroundings);
@@ -213,6 +227,7 @@ export class BodiesView implements PartView {
     };
     fill(this.balls, this.ofBall);
     fill(this.boxes, this.ofBox);
+    for (const { mesh, bodies: list } of this.shared.values()) fill(mesh, list);
     this.ofBatch.forEach((body, i) => {
       place(body);
       this.batch?.setMatrixAt(i, matrix);
@@ -231,6 +246,24 @@ export class BodiesView implements PartView {
       this.object.add(this.arrows.object);
     }
     arrowsOf(this.arrows, this.centres, frame.f32(field.data), Math.max(field.range?.[1] ?? 0, 1e-30), 0.25 * look.size);
+  }
+
+  /** A mesh for each shape, with as many copies as there are bodies of it. */
+  private share(frame: Frame, bodies: BodiesPart, shapeOf: Uint32Array) {
+    const lists = new Map<string, number[]>();
+    for (const body of this.ofBatch) {
+      const shape = bodies.shapes[shapeOf[body]] as Surface;
+      const list = lists.get(shape.key);
+      if (list) list.push(body);
+      else lists.set(shape.key, [body]);
+    }
+    for (const [key, list] of lists) {
+      const old = this.shared.get(key)?.mesh ?? null;
+      const shape = bodies.shapes[shapeOf[list[0]]] as Surface;
+      const geometry = readSurface(frame, shape);
+      const mesh = geometry.getAttribute("position").count > 0 ? this.instances(old, list.length, () => mergeVertices(geometry)) : null;
+      if (mesh) this.shared.set(key, { mesh, bodies: list });
+    }
   }
 
   /** Shapes other than balls and boxes; made anew only when bodies with other shapes appear. */
@@ -267,6 +300,7 @@ export class BodiesView implements PartView {
   entry(hit: THREE.Intersection): number {
     if (hit.object === this.balls) return this.ofBall[hit.instanceId ?? -1] ?? -1;
     if (hit.object === this.boxes) return this.ofBox[hit.instanceId ?? -1] ?? -1;
+    for (const { mesh, bodies } of this.shared.values()) if (hit.object === mesh) return bodies[hit.instanceId ?? -1] ?? -1;
     if (hit.object === this.batch) return this.ofBatch[hit.batchId ?? -1] ?? -1;
     return -1;
   }
@@ -278,6 +312,7 @@ export class BodiesView implements PartView {
 
   dispose(): void {
     this.arrows?.dispose();
+    for (const { mesh } of this.shared.values()) this.remove(mesh);
     for (const mesh of [this.balls, this.boxes, this.batch]) if (mesh) this.remove(mesh);
   }
 }

@@ -110,7 +110,7 @@ export class GridView implements PartView {
 
   constructor(
     private readonly dimension: number,
-    private readonly depths: () => THREE.Texture,
+    private readonly stage: { depths(): THREE.Texture; readonly samples: number },
   ) {}
 
   needs(part: Part, settings: Settings): ArrayRef[] {
@@ -226,7 +226,8 @@ export class GridView implements PartView {
     if (!this.cloud) return;
     const uniforms = this.cloud.material.uniforms;
     const toBox = this.cloud.matrixWorld.clone().invert();
-    uniforms.depths.value = this.depths();
+    uniforms.depths.value = this.stage.depths();
+    uniforms.most.value = this.stage.samples;
     renderer.getDrawingBufferSize(uniforms.screen.value);
     uniforms.parallel.value = (camera as THREE.OrthographicCamera).isOrthographicCamera === true;
     uniforms.eye.value.setFromMatrixPosition(camera.matrixWorld).applyMatrix4(toBox);
