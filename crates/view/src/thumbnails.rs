@@ -1,8 +1,56 @@
-//! Pictures of the shipped scenes, made by `docs/make_gallery.py`.
+//! Pictures of the shipped scenes. Written by `docs/make_gallery.py`.
 
 /// The picture of a shipped scene (JPEG), if there is one.
 pub(crate) fn of(scene: &str) -> Option<&'static [u8]> {
     PICTURES.iter().find(|(name, _)| *name == scene).map(|(_, bytes)| *bytes)
 }
 
-const PICTURES: [(&str, &[u8]); 0] = [];
+const PICTURES: [(&str, &[u8]); 47] = [
+    ("quickstart", include_bytes!("../../../docs/gallery/quickstart.jpg")),
+    ("quickstart-2d", include_bytes!("../../../docs/gallery/quickstart-2d.jpg")),
+    ("tumbling-box", include_bytes!("../../../docs/gallery/tumbling-box.jpg")),
+    ("hanging-chain", include_bytes!("../../../docs/gallery/hanging-chain.jpg")),
+    ("plucked-string", include_bytes!("../../../docs/gallery/plucked-string.jpg")),
+    ("fountain", include_bytes!("../../../docs/gallery/fountain.jpg")),
+    ("t-handle", include_bytes!("../../../docs/gallery/t-handle.jpg")),
+    ("incline", include_bytes!("../../../docs/gallery/incline.jpg")),
+    ("box-stack", include_bytes!("../../../docs/gallery/box-stack.jpg")),
+    ("newtons-cradle", include_bytes!("../../../docs/gallery/newtons-cradle.jpg")),
+    ("mixed-heap", include_bytes!("../../../docs/gallery/mixed-heap.jpg")),
+    ("pile-1000", include_bytes!("../../../docs/gallery/pile-1000.jpg")),
+    ("pile-10000", include_bytes!("../../../docs/gallery/pile-10000.jpg")),
+    ("card-house", include_bytes!("../../../docs/gallery/card-house.jpg")),
+    ("broken-wall", include_bytes!("../../../docs/gallery/broken-wall.jpg")),
+    ("broken-pillar", include_bytes!("../../../docs/gallery/broken-pillar.jpg")),
+    ("broken-table", include_bytes!("../../../docs/gallery/broken-table.jpg")),
+    ("ragdolls", include_bytes!("../../../docs/gallery/ragdolls.jpg")),
+    ("squashed-cube", include_bytes!("../../../docs/gallery/squashed-cube.jpg")),
+    ("scrambled-cube", include_bytes!("../../../docs/gallery/scrambled-cube.jpg")),
+    ("rollers", include_bytes!("../../../docs/gallery/rollers.jpg")),
+    ("plastic-stairs", include_bytes!("../../../docs/gallery/plastic-stairs.jpg")),
+    ("twisted-bar", include_bytes!("../../../docs/gallery/twisted-bar.jpg")),
+    ("cantilever", include_bytes!("../../../docs/gallery/cantilever.jpg")),
+    ("hexahedral-beam", include_bytes!("../../../docs/gallery/hexahedral-beam.jpg")),
+    ("cloth-on-ball", include_bytes!("../../../docs/gallery/cloth-on-ball.jpg")),
+    ("cloth-folds", include_bytes!("../../../docs/gallery/cloth-folds.jpg")),
+    ("cloth-stack", include_bytes!("../../../docs/gallery/cloth-stack.jpg")),
+    ("muscle", include_bytes!("../../../docs/gallery/muscle.jpg")),
+    ("soft-pile", include_bytes!("../../../docs/gallery/soft-pile.jpg")),
+    ("jelly-2d", include_bytes!("../../../docs/gallery/jelly-2d.jpg")),
+    ("double-pendulum", include_bytes!("../../../docs/gallery/double-pendulum.jpg")),
+    ("four-bar", include_bytes!("../../../docs/gallery/four-bar.jpg")),
+    ("chain-bridge", include_bytes!("../../../docs/gallery/chain-bridge.jpg")),
+    ("windmill", include_bytes!("../../../docs/gallery/windmill.jpg")),
+    ("smoke-sphere", include_bytes!("../../../docs/gallery/smoke-sphere.jpg")),
+    ("smoke-ring", include_bytes!("../../../docs/gallery/smoke-ring.jpg")),
+    ("dam-break-2d", include_bytes!("../../../docs/gallery/dam-break-2d.jpg")),
+    ("dam-break", include_bytes!("../../../docs/gallery/dam-break.jpg")),
+    ("drop-in-pool", include_bytes!("../../../docs/gallery/drop-in-pool.jpg")),
+    ("pouring", include_bytes!("../../../docs/gallery/pouring.jpg")),
+    ("cavity", include_bytes!("../../../docs/gallery/cavity.jpg")),
+    ("channel-step", include_bytes!("../../../docs/gallery/channel-step.jpg")),
+    ("karman-street", include_bytes!("../../../docs/gallery/karman-street.jpg")),
+    ("three-liquids", include_bytes!("../../../docs/gallery/three-liquids.jpg")),
+    ("honey", include_bytes!("../../../docs/gallery/honey.jpg")),
+    ("water-fountain", include_bytes!("../../../docs/gallery/water-fountain.jpg")),
+];
