@@ -5,7 +5,7 @@
 
 Runs each scene for at most --seconds (a scene that takes longer is shown as far as it came, and the page says so), draws one frame with
 `splashdown render` and keeps it as a small JPEG. Runs are kept in --runs and used again; remove the folder to run anew. The pictures are also
-the thumbnails of the viewer's start page: crates/view/src/thumbnails.rs is written, too. Needs the Python package pillow.
+the thumbnails of the viewer's start page (crates/view/src/thumbnails.rs is written, too), and six of them the picture of the README. Needs the Python package pillow.
 """
 
 import argparse
@@ -23,6 +23,8 @@ MOST_BYTES = 30_000
 # Where in the run the picture is taken, from 0 to 1, and how `render` is told to look; two thirds and the usual side for others.
 MOMENT = {"quickstart": 0.35, "quickstart-2d": 0.35, "fountain": 0.3, "box-stack": 0.55, "tumbling-box": 0.3, "plucked-string": 0.1, "card-house": 0.2, "incline": 0.5}
 LOOK = {"hexahedral-beam": ["--zoom", "0.9"]}
+# The six of the README.
+FRONT = ["dam-break", "broken-table", "cloth-on-ball", "ragdolls", "twisted-bar", "smoke-sphere"]
 # Scenes that would take many minutes: run with cells twice as large, which the page says.
 COARSE = {
     "smoke-ring": ["fluid.cell=0.04", "fluid.cells=[40, 22, 22]"],
@@ -99,6 +101,17 @@ def page(scenes, runs):
     (ROOT / "docs" / "gallery.md").write_text("\n".join(lines) + "\n")
 
 
+def front():
+    """The picture at the top of the README: six scenes side by side."""
+    tiles = [PICTURES / f"{name}.jpg" for name in FRONT]
+    if not all(tile.exists() for tile in tiles):
+        return
+    sheet = Image.new("RGB", (3 * SIZE[0], 2 * SIZE[1]))
+    for place, tile in enumerate(tiles):
+        sheet.paste(Image.open(tile), (SIZE[0] * (place % 3), SIZE[1] * (place // 3)))
+    sheet.save(ROOT / "docs" / "front.jpg", "JPEG", quality=88, optimize=True, progressive=True)
+
+
 def thumbnails(scenes):
     names = [scene["name"] for scene in scenes if (PICTURES / f"{scene['name']}.jpg").exists()]
     entries = "\n".join(f'    ("{name}", include_bytes!("../../../docs/gallery/{name}.jpg")),' for name in names)
@@ -133,6 +146,7 @@ def main():
     if not given.only_run:
         page(scenes, given.runs)
         thumbnails(scenes)
+        front()
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ pub(crate) struct Asset {
 
 pub(crate) const PAGE: &[u8] = include_bytes!("../bundle/index.html");
 
-const ASSETS: [Asset; 3] = [
+const ASSETS: [Asset; 4] = [
     Asset {
         name: "viewer.js",
         mime: "text/javascript; charset=utf-8",
@@ -20,6 +20,11 @@ const ASSETS: [Asset; 3] = [
         name: "viewer.css",
         mime: "text/css; charset=utf-8",
         bytes: include_bytes!("../bundle/assets/viewer.css"),
+    },
+    Asset {
+        name: "LICENSE-three.txt",
+        mime: "text/plain; charset=utf-8",
+        bytes: include_bytes!("../bundle/assets/LICENSE-three.txt"),
     },
     Asset { name: "icon.svg", mime: "image/svg+xml", bytes: include_bytes!("../bundle/assets/icon.svg") },
 ];

@@ -35,10 +35,13 @@ pub(crate) struct Runs {
     cache: Mutex<Cache>,
 }
 
+/// Run, frame and tag of a packed frame.
+type Key = (usize, u64, String);
+
 #[derive(Debug, Default)]
 struct Cache {
     /// Newest last.
-    frames: VecDeque<((usize, u64, String), Arc<Vec<u8>>)>,
+    frames: VecDeque<(Key, Arc<Vec<u8>>)>,
     bytes: usize,
 }
 
@@ -119,7 +122,7 @@ impl Runs {
 }
 
 impl Cache {
-    fn find(&mut self, key: &(usize, u64, String)) -> Option<Arc<Vec<u8>>> {
+    fn find(&mut self, key: &Key) -> Option<Arc<Vec<u8>>> {
         let at = self.frames.iter().position(|(known, _)| known == key)?;
         let found = self.frames.remove(at)?;
         let bytes = Arc::clone(&found.1);
@@ -127,7 +130,7 @@ impl Cache {
         Some(bytes)
     }
 
-    fn insert(&mut self, key: (usize, u64, String), frame: Arc<Vec<u8>>) {
+    fn insert(&mut self, key: Key, frame: Arc<Vec<u8>>) {
         self.bytes += frame.len();
         self.frames.push_back((key, frame));
         while self.bytes > CACHE_BYTES && self.frames.len() > 1 {

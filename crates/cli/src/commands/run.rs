@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 /// Exit code of a run that was stopped by Ctrl-C or SIGTERM, as shells count it.
 const INTERRUPTED: u8 = 130;
 
+/// The run is over, and only its viewer is open.
+static ENDED: AtomicBool = AtomicBool::new(false);
+
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -152,7 +155,8 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
     let interrupted = ended.as_ref().is_ok_and(|ended| ended.interrupted);
     let concluded = conclude(arguments, &folder, &go_on, ended);
     if arguments.view && !interrupted {
-        terminal::say("the viewer stays open; Ctrl-C ends it");
+        ENDED.store(true, Ordering::Relaxed);
+        terminal::warn("the viewer stays open; Ctrl-C ends it");
         while !stop.load(Ordering::Relaxed) {
             std::thread::sleep(Display::REFRESH);
         }
@@ -193,7 +197,9 @@ fn stop_on_signal(stop: &Arc<AtomicBool>) {
         if stop.swap(true, Ordering::Relaxed) {
             std::process::exit(INTERRUPTED.into());
         }
-        terminal::warn("\nstopping after this step (once more: at once, without a checkpoint of it)");
+        if !ENDED.load(Ordering::Relaxed) {
+            terminal::warn("\nstopping after this step (once more: at once, without a checkpoint of it)");
+        }
     };
     if let Err(error) = ctrlc::set_handler(handler) {
         terminal::warn(&format!("warning: Ctrl-C will not save a checkpoint: {error}"));

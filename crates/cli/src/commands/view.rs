@@ -29,6 +29,7 @@ pub struct Arguments {
 
 /// Where the viewer listens.
 #[derive(Args)]
+#[command(next_help_heading = "Viewer")]
 pub struct Place {
     /// Address to listen on; other machines can connect only to one that is not loopback
     #[arg(long, value_name = "IP", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
@@ -45,6 +46,19 @@ impl Place {
     fn options(&self) -> Options {
         Options { bind: self.bind, port: self.port, ..Options::default() }
     }
+
+    /// Opens the browser if that was asked for.
+    fn open_browser(&self, server: &Server) {
+        if !self.open {
+            return;
+        }
+        let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
+        let opened =
+            Command::new(opener).arg(server.url()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        if opened.is_err() {
+            terminal::warn("note: no browser could be opened; copy the address");
+        }
+    }
 }
 
 pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
@@ -57,14 +71,17 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
         options.launcher = Some(Launcher::new(program, &arguments.runs));
     }
     let server = open(options)?;
-    announce(&server, &arguments.place);
+    terminal::say(&format!("viewer at {}", server.url()));
+    arguments.place.open_browser(&server);
     server.serve().map_err(Failure::failed)
 }
 
 /// Opens a viewer of a run beside what the program does, and keeps it until the program ends.
 pub fn beside(run: PathBuf, place: &Place) -> Result<(), Failure> {
     let server = open(Options { run: Some(run), ..place.options() })?;
-    announce(&server, place);
+    // Standard output belongs to the run.
+    terminal::warn(&format!("viewer at {}", server.url()));
+    place.open_browser(&server);
     let serve = move || {
         if let Err(error) = server.serve() {
             terminal::warn(&format!("warning: {error}"));
@@ -79,16 +96,4 @@ fn open(options: Options) -> Result<Server, Failure> {
         ViewError::NotARun(_) | ViewError::Listen { .. } => Failure::bad_input(error),
         _ => Failure::failed(error),
     })
-}
-
-fn announce(server: &Server, place: &Place) {
-    let url = server.url();
-    terminal::say(&format!("viewer at {url}"));
-    if place.open {
-        let opener = if cfg!(target_os = "macos") { "open" } else { "xdg-open" };
-        let opened = Command::new(opener).arg(&url).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        if opened.is_err() {
-            terminal::warn("note: no browser could be opened; copy the address");
-        }
-    }
 }
