@@ -1,8 +1,8 @@
 //! All deformable bodies of a world as one system: masses, forces, and the operators that integrators and the coupled solve need (spec 1.1).
 
 use crate::force::{Force, ForceError};
-use rayon::prelude::*;
 use splashdown_math::Vector;
+use splashdown_parallel::prelude::*;
 use splashdown_solve::{Block, CsrMatrix, InverseMass, SolveError, SparseCholesky, VelocityLayout};
 
 /// Particles with lumped masses and all forces between them. Vectors are flat, `D` entries a particle.

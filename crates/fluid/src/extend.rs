@@ -1,7 +1,7 @@
 //! Values for samples that have none, from their neighbours: layer after layer of means (spec/fluid-base.md 3.11, the fast variant).
 
-use rayon::prelude::*;
 use splashdown_geometry::grid::{Field, Index};
+use splashdown_parallel::prelude::*;
 
 /// Gives the samples of `missing` the mean of their known neighbours, layer after layer, at most `layers` of them. What is not reached gets `beyond(index)`.
 /// `open(index, axis)` tells whether a sample and its lower neighbour on `axis` may see each other.

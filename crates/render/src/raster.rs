@@ -4,7 +4,7 @@ use crate::camera::{Camera, Seen};
 use crate::colour::Rgb;
 use crate::model::{Stroke, Thickness, Triangle};
 use crate::vector::V3;
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 
 /// What a sample sees.
 #[derive(Debug, Clone, Copy)]

@@ -6,7 +6,7 @@ use crate::model::{Bounds, Model};
 use crate::raster::Samples;
 use crate::vector::{V3, add, cross, dot, scale, sub, unit_or};
 use crate::{Image, RenderOptions};
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 
 /// Samples along each edge of a pixel.
 const OVERSAMPLING: usize = 2;

@@ -1,9 +1,9 @@
 //! What bodies that appear during a run look like: surfaces made once from their distance samples.
 
 use crate::frame::{Shape, SurfaceShape};
-use rayon::prelude::*;
 use splashdown_couple::{Model, State};
 use splashdown_math::{Dim, Space};
+use splashdown_parallel::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 

@@ -5,6 +5,7 @@
 
 pub mod amg;
 mod block;
+mod cholesky;
 mod csr;
 mod dense;
 mod error;
@@ -19,6 +20,7 @@ pub mod testing;
 pub mod vector;
 
 pub use block::{Block, ComposedBlock, FnBlock, SparseBlock, sparse_diagonal};
+pub use cholesky::SparseCholesky;
 pub use csr::CsrMatrix;
 pub use error::SolveError;
 pub use krylov::{
@@ -28,7 +30,7 @@ pub use krylov::{
 pub use mass::{InverseMass, InverseMassRoot, Mass, VelocityLayout};
 pub use null_space::{Components, NullSpace, Projected, SparseVector, unfelt_pressures};
 pub use operator::{LinearOperator, Preconditioner};
-pub use preconditioner::{BlockDiagonal, BlockJacobi, Identity, IncompleteCholesky, Jacobi, SparseCholesky};
+pub use preconditioner::{BlockDiagonal, BlockJacobi, Identity, IncompleteCholesky, Jacobi};
 pub use system::{
     Application, BlockPreconditioner, BlockReport, CoupledOperator, CoupledOptions, CoupledSolver,
     CoupledSystem, EnergyBalance, Formulation, SolveReport, SolverAids, WholePreconditioner,

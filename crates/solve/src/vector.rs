@@ -4,7 +4,7 @@
 //! (Such pairwise summation also keeps the rounding error at `O(log n)`.) Lengths that differ between arguments are cut to the shortest
 //! by the leaf loops and are a caller's mistake; solvers check sizes before they come here.
 
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 
 /// Entries that one task handles in one go.
 pub const LEAF: usize = 4096;

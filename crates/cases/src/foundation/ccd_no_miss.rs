@@ -15,9 +15,9 @@
 use crate::{Case, CaseError, Measurements, Speed};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use rayon::prelude::*;
 use splashdown_geometry::ccd::{CcdOptions, Motion, first_contact, proximity};
 use splashdown_math::Vector;
+use splashdown_parallel::prelude::*;
 
 pub(super) const CASE: Case = Case {
     name: "foundation/ccd-no-miss",

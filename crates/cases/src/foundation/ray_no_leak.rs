@@ -9,12 +9,12 @@
 use crate::{Case, CaseError, Measurements, Speed};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use rayon::prelude::*;
 use splashdown_geometry::generate::{box_surface, icosphere, loop_segments, torus_surface};
 use splashdown_geometry::mesh::SurfaceMesh;
 use splashdown_geometry::query::{MeshTree, Ray, WindingTree};
 use splashdown_geometry::simplex::combine;
 use splashdown_math::{Dim, Space, Vector};
+use splashdown_parallel::prelude::*;
 
 pub(super) const CASE: Case = Case {
     name: "foundation/ray-no-leak",
@@ -96,7 +96,7 @@ fn leaks<const D: usize>(
                 })
                 .count()
         })
-        .sum();
+        .reduce(|| 0, |a, b| a + b);
     let resolution = format!("{RAYS} rays, {} elements", surface.elements.len());
     measurements.at_most(&format!("{name}: rays that leak"), &resolution, count as f64, 0.0, SOURCE);
     Ok(())

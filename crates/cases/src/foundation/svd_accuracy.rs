@@ -8,9 +8,9 @@
 use crate::{Case, CaseError, Measurements, Speed};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use rayon::prelude::*;
 use splashdown_math::reference::{SvdErrors, adversarial_matrix, svd_errors, thin_svd_errors};
 use splashdown_math::{Dim, Matrix, Space, Svd, signed_svd, signed_svd_batch, thin_svd};
+use splashdown_parallel::prelude::*;
 
 pub(super) const CASE: Case = Case {
     name: "foundation/svd-accuracy",

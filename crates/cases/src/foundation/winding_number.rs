@@ -7,11 +7,11 @@
 use crate::{Case, CaseError, Measurements, Speed};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64;
-use rayon::prelude::*;
 use splashdown_geometry::generate::{icosphere, loop_segments};
 use splashdown_geometry::mesh::SurfaceMesh;
 use splashdown_geometry::query::{WindingTree, winding_number};
 use splashdown_math::Vector;
+use splashdown_parallel::prelude::*;
 use std::time::Instant;
 
 pub(super) const CASE: Case = Case {

@@ -41,7 +41,7 @@ struct Outcome {
 }
 
 fn soak(out: &mut Measurements, count: u64, seconds: f64) -> Result<(), CaseError> {
-    use rayon::prelude::*;
+    use splashdown_parallel::prelude::*;
     let outcomes: Result<Vec<(u64, Outcome)>, CaseError> = (0..count)
         .into_par_iter()
         .map(|seed| {

@@ -7,11 +7,11 @@ mod surface;
 pub use friction::{Touch, friction_map, theta};
 pub use surface::SurfaceObstacle;
 
-use rayon::prelude::*;
 use splashdown_geometry::bounds::Aabb;
 use splashdown_geometry::level_set::LevelSet;
 use splashdown_geometry::shapes::Shape;
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
+use splashdown_parallel::prelude::*;
 use std::sync::Arc;
 
 /// What an obstacle is made of.

@@ -8,10 +8,10 @@ use super::pairs::{ContactSurface, PairKind, first_time, gap};
 use crate::collide::{Colliders, Obstacle};
 use crate::force::read;
 use crate::solid::Solid;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::bounds::Aabb;
 use splashdown_math::{Dim, Matrix, Space, Vector};
+use splashdown_parallel::prelude::*;
 
 /// Options of the barrier.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]

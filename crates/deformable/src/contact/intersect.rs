@@ -2,10 +2,10 @@
 
 use super::ContactSurface;
 use crate::force::read;
-use rayon::prelude::*;
 use splashdown_geometry::bounds::Aabb;
 use splashdown_geometry::bvh::Bvh;
 use splashdown_math::Vector;
+use splashdown_parallel::prelude::*;
 
 /// Number of edges that pass through a face (3D) or cross another segment (2D) of which they share no node.
 pub fn intersections<const D: usize>(surface: &ContactSurface<D>, position: &[f64]) -> usize {

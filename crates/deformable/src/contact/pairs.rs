@@ -2,11 +2,11 @@
 
 use super::SelfContact;
 use crate::force::read;
-use rayon::prelude::*;
 use splashdown_geometry::bounds::Aabb;
 use splashdown_geometry::bvh::Bvh;
 use splashdown_geometry::ccd::{CcdOptions, Motion, first_contact, proximity};
 use splashdown_math::{Dim, Space, Vector};
+use splashdown_parallel::prelude::*;
 
 /// Faces (triangles in 3D, segments in 2D), edges (3D only) and points over particles.
 #[derive(Debug, Clone, PartialEq, Default)]

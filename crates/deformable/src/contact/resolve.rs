@@ -5,9 +5,9 @@ use super::pairs::{ContactSurface, first_time};
 use super::{PairKind, SelfContactReport};
 use crate::force::read;
 use crate::integrate::IntegrateError;
-use rayon::prelude::*;
 use splashdown_geometry::bounds::Aabb;
 use splashdown_math::{Coordinates, Dim, Space, Spin, Vector};
+use splashdown_parallel::prelude::*;
 
 /// Rounds of impulses before particles are put into zones.
 const IMPULSE_ROUNDS: usize = 4;

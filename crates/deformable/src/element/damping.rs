@@ -3,9 +3,9 @@
 
 use super::{Decompose, Elements, PointState, Shape, edges};
 use crate::material::{Lame, MaterialError};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use splashdown_math::{Matrix, Vector, symmetric_eigen};
+use splashdown_parallel::prelude::*;
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
 /// Kind of damping.

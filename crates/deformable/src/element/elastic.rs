@@ -3,8 +3,8 @@
 use super::{Decompose, Decomposed, Elements, PointState, Shape, edges};
 use crate::force::ForceError;
 use nalgebra::SMatrix;
-use rayon::prelude::*;
 use splashdown_math::{Matrix, Vector};
+use splashdown_parallel::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Points that are decomposed in one go: enough for the vector lanes, few enough for the first-level cache.

@@ -4,7 +4,7 @@
 //! nodes into a local array of its own; then every node gathers its entries from the chunks in their order. So nothing is scattered
 //! atomically, element results need no memory of their own, and the working set of a chunk stays in the cache.
 
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 use std::sync::Mutex;
 
 /// A fixed division of elements into chunks.

@@ -7,9 +7,9 @@
 use super::{IntegrateError, IntegrationReport, Integrator, Motion};
 use crate::contact::Barrier;
 use crate::solid::{FactorCache, Solid};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use splashdown_math::{Dim, Matrix, Space, Vector};
+use splashdown_parallel::prelude::*;
 use splashdown_solve::amg::{Amg, AmgOptions};
 use splashdown_solve::{
     CsrMatrix, Iteration, LinearOperator, Preconditioner, SparseCholesky, Stopping, Workspace, pcg, vector,
@@ -302,7 +302,7 @@ impl Inverse {
                 Some(mut factor) => factor.refactorise(matrix).ok().map(|()| factor),
                 None => SparseCholesky::new(matrix).ok(),
             };
-            if let Some(factor) = factor {
+            if let Some(mut factor) = factor {
                 factor.solve(residual, step)?;
                 *self = Self::Factor(factor);
                 return Ok(1);

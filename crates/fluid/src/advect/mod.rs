@@ -13,10 +13,10 @@ pub(crate) use trace::Tracer;
 pub use upwind::{UpwindScheme, advect_level_set};
 
 use crate::domain::Domain;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::grid::{FaceFields, Field, Index};
 use splashdown_math::Vector;
+use splashdown_parallel::prelude::*;
 
 /// How a quantity is carried along.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]

@@ -3,9 +3,9 @@
 use crate::cells::{CellKind, Cells};
 use crate::domain::{Domain, Side};
 use crate::walls::Walls;
-use rayon::prelude::*;
 use splashdown_geometry::grid::{FaceFields, Field, Index};
 use splashdown_math::{Dim, Space};
+use splashdown_parallel::prelude::*;
 
 /// Smallest distance from a cell centre to the surface, in cell widths, that a face mass takes into account.
 pub const LEAST_THETA: f64 = 1e-3;

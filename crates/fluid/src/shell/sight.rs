@@ -4,13 +4,13 @@ use super::{ShellStep, THICKNESS};
 use crate::domain::Domain;
 use crate::error::FluidError;
 use crate::walls::{Walls, indices};
-use rayon::prelude::*;
 use splashdown_geometry::Aabb;
 use splashdown_geometry::ccd::{CcdOptions, Motion, first_contact};
 use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Location};
 use splashdown_geometry::mesh::SurfaceMesh;
 use splashdown_geometry::query::{MeshTree, Ray};
 use splashdown_math::{Dim, Space, Vector};
+use splashdown_parallel::prelude::*;
 
 /// `phi` (m) where no sample of it can be seen: air.
 const UNSEEN_PHI: f64 = 1e-5;

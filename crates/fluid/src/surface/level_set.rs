@@ -6,10 +6,10 @@ use crate::error::FluidError;
 use crate::extend::extend_layers;
 use crate::model::LevelSetTransport;
 use crate::walls::Walls;
-use rayon::prelude::*;
 use splashdown_geometry::grid::{FaceFields, Field, Index};
 use splashdown_geometry::level_set::{FastMarching, negative_part, redistance, redistance_linked};
 use splashdown_math::{Dim, Space};
+use splashdown_parallel::prelude::*;
 
 /// Cells around the surface within which `phi` is a distance; beyond it is plus or minus this many.
 pub(crate) const BAND: f64 = 6.0;

@@ -6,10 +6,10 @@ use crate::domain::Domain;
 use crate::model::ParticleOptions;
 use crate::shell::{ShellStep, Sight};
 use crate::walls::Walls;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Interpolation, Reach};
 use splashdown_math::{Dim, Space, Vector};
+use splashdown_parallel::prelude::*;
 
 /// Smallest and largest radius in spacings.
 const RADII: [f64; 2] = [0.1, 0.5];

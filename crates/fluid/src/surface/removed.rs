@@ -3,10 +3,10 @@
 use crate::advect::Sampler;
 use crate::domain::Domain;
 use crate::walls::Walls;
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::grid::{FaceFields, Field, Interpolation, Reach};
 use splashdown_math::{Dim, Space, Vector};
+use splashdown_parallel::prelude::*;
 
 /// Share of gravity with which bubbles rise against it.
 const BUOYANCY: f64 = 0.3;

@@ -2,7 +2,7 @@
 
 use super::{Bvh, Node};
 use crate::bounds::Aabb;
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 
 const LEAF_ITEMS: usize = 4;
 const BINS: usize = 16;

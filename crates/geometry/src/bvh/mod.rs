@@ -8,7 +8,7 @@ mod pairs;
 pub(crate) mod traverse;
 
 use crate::bounds::Aabb;
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 
 /// A tree of boxes over `len()` items, each known by its index. Memory is about 80 bytes an item in 3D.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! Pairs of overlapping items, within one tree and between two.
 
 use super::{Bvh, Visit};
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 
 /// The traversal is cut into at least this many tasks (when the trees are large enough), the same ones for any number of threads.
 const TASKS: usize = 512;

@@ -1,9 +1,9 @@
 //! Values on a lattice.
 
 use super::{GHOST_LAYERS, Grid, GridError, Index, Lattice, Location, MAX_GHOST_LAYERS};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use splashdown_math::Vector;
+use splashdown_parallel::prelude::*;
 use std::ops::{Add, Mul};
 
 /// What can be interpolated: numbers and vectors.

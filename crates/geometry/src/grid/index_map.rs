@@ -1,8 +1,8 @@
 //! Numbering of the samples that are unknowns of a linear system.
 
 use super::{Field, Grid, Index, Lattice, Location};
-use rayon::prelude::*;
 use splashdown_math::Vector;
+use splashdown_parallel::prelude::*;
 
 /// Marks a sample that is no unknown.
 const NONE: u32 = u32::MAX;

@@ -2,8 +2,8 @@
 
 use super::{Samples, crossings::EdgePoints, crossings::Marching};
 use crate::grid::Index;
-use rayon::prelude::*;
 use splashdown_math::Vector;
+use splashdown_parallel::prelude::*;
 
 /// Marks a point that a cell adds in its middle, numbered within its slab until all slabs are joined.
 const OWN: u32 = 1 << 31;

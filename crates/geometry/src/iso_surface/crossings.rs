@@ -4,8 +4,8 @@ use super::{IsoSurface, Samples, cells};
 use crate::grid::{Field, Index, Interpolation, Lattice, Location, Reach, box_indices};
 use crate::level_set::LevelSetError;
 use crate::mesh::Mesh;
-use rayon::prelude::*;
 use splashdown_math::Vector;
+use splashdown_parallel::prelude::*;
 
 /// The samples of the field themselves.
 pub(super) struct Direct<'a, const D: usize> {

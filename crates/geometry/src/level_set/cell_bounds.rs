@@ -12,7 +12,7 @@ pub(super) struct CellBounds<const D: usize> {
 
 impl<const D: usize> CellBounds<D> {
     pub(super) fn new(phi: &Field<D>) -> Self {
-        use rayon::prelude::*;
+        use splashdown_parallel::prelude::*;
         let lattice = phi.lattice();
         let counts = lattice.counts().map(|n| n - 1);
         let (strides, values) = (lattice.strides(), phi.values());

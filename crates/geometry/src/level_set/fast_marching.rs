@@ -6,8 +6,8 @@
 
 use super::{LevelSetError, interface};
 use crate::grid::{Field, Index, Lattice, Value};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
+use splashdown_parallel::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 

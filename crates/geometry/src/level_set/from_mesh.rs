@@ -8,9 +8,9 @@ use crate::bounds::Aabb;
 use crate::grid::{Field, Grid, Index, Lattice, Location};
 use crate::mesh::{Corners, Element, SurfaceMesh};
 use crate::query::{MeshTree, WindingTree};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use splashdown_math::Vector;
+use splashdown_parallel::prelude::*;
 
 /// What the mesh stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]

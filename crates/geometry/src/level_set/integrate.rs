@@ -1,7 +1,7 @@
 //! Volume of the negative part.
 
 use crate::grid::{Field, Index};
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 
 /// Volume where the interpolant is negative, over the grid's box. Each dual cell is split into the `D!` simplices around its diagonal
 /// (Kuhn), in each of which `phi` is taken as linear and the negative part is exact. Samples at cell centres are continued constantly over

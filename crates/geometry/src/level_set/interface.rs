@@ -2,8 +2,8 @@
 
 use super::{FastMarching, InterfaceDistance};
 use crate::grid::{Field, Index, Interpolation, Lattice, Reach};
-use rayon::prelude::*;
 use splashdown_math::Vector;
+use splashdown_parallel::prelude::*;
 
 /// Newton steps to the closest point of a cubic interpolant.
 const MAX_STEPS: usize = 20;

@@ -3,7 +3,7 @@
 use super::element::{Corners, Element};
 use super::topology::non_manifold;
 use super::{Mesh, MeshError, SurfaceMesh};
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 
 /// An element counts as without size when its measure is below this times the same power of its longest edge.
 const FLATTEST: f64 = 1e-12;

@@ -2,8 +2,8 @@
 
 use super::{Mesh, MeshError, SurfaceMesh};
 use crate::simplex;
-use rayon::prelude::*;
 use splashdown_math::{Matrix, Vector};
+use splashdown_parallel::prelude::*;
 
 /// Integrals of 1, x and x x^T over a body of unit density (or a sheet, or a curve).
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,8 +1,8 @@
 //! Shape quality of triangles and tetrahedra.
 
 use super::{Corners, Element, Mesh, MeshError};
-use rayon::prelude::*;
 use splashdown_math::Vector;
+use splashdown_parallel::prelude::*;
 
 /// Shape of one element.
 #[derive(Debug, Clone, Copy, PartialEq)]

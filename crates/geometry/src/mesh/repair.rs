@@ -2,8 +2,8 @@
 
 use super::topology::non_manifold;
 use super::{Corners, Element, Mesh, MeshError, SurfaceMesh};
-use rayon::prelude::*;
 use splashdown_math::Vector;
+use splashdown_parallel::prelude::*;
 use std::cmp::Ordering;
 
 /// A mesh whose duplicate points were merged.

@@ -3,7 +3,7 @@
 
 use super::element::{Corners, Element, Facet};
 use super::{Mesh, MeshError};
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 
 /// A list of indices for each of many rows, stored flat (compressed rows).
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

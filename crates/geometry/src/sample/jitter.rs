@@ -3,8 +3,8 @@
 use super::{SampleError, cells, positive, unflatten};
 use rand::RngExt;
 use rand_pcg::Pcg32;
-use rayon::prelude::*;
 use splashdown_math::Vector;
+use splashdown_parallel::prelude::*;
 
 /// Points in the box from `lower` to `upper` where `inside` holds: every cell of edge `cell` (m) is cut into `per_axis^D` equal parts with one point each, moved from the
 /// middle of its part by at most `jitter` (0 for a regular grid, 1 for anywhere in the part) times half the part's size.

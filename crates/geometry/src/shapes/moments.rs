@@ -2,8 +2,8 @@
 
 use super::{Node, Shape, ShapeError};
 use crate::grid::{Grid, Location};
-use rayon::prelude::*;
 use splashdown_math::{Dim, Matrix, Space, Vector};
+use splashdown_parallel::prelude::*;
 use std::f64::consts::PI;
 
 /// Integrals over a solid of density 1.

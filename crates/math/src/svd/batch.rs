@@ -2,7 +2,7 @@
 
 use super::{Svd, jacobi::Block};
 use crate::{Dim, Matrix, Space};
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 
 /// Matrices in one block: long enough to hide the latency of square roots, short enough to stay in the first-level cache.
 const LANES: usize = 32;

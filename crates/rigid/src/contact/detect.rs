@@ -3,9 +3,9 @@
 use super::BroadPhase;
 use crate::collide::{Contact, Placed, Pose, Touch, collide};
 use crate::{Body, Geometry, Motion};
-use rayon::prelude::*;
 use splashdown_geometry::Aabb;
 use splashdown_math::{Coordinates, Dim, Frame, Space};
+use splashdown_parallel::prelude::*;
 
 /// Two bodies with the contacts between them.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,8 +5,8 @@ use super::impulse::{Clamp, ClampSide, clamp_energy, contact_impulse};
 use super::{ContactMemory, ContactSolver, ContactStage, InverseInertia, islands};
 use crate::Motion;
 use crate::collide::{Pose, Touch};
-use rayon::prelude::*;
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
+use splashdown_parallel::prelude::*;
 
 impl<const D: usize> ContactSolver<D>
 where

@@ -4,12 +4,12 @@ use super::components::{Components, OUTSIDE, components};
 use super::pattern::Pattern;
 use super::placement::Placement;
 use super::regions::{Labels, NO_REGION, indices, rows};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::grid::{Field, Grid, GridError, Index, Interpolation, Lattice, Location, Reach};
 use splashdown_geometry::iso_surface::{Extraction, extract};
 use splashdown_geometry::shapes::Moments;
 use splashdown_math::{Dim, Space, Vector};
+use splashdown_parallel::prelude::*;
 
 /// Samples around a piece in its own grid.
 const PADDING: isize = 2;

@@ -2,12 +2,12 @@
 
 use super::pattern::{Pattern, PatternError};
 use super::regions::SampledRegions;
-use rayon::prelude::*;
 use splashdown_geometry::Aabb;
 use splashdown_geometry::grid::{Grid, Location};
 use splashdown_geometry::level_set::{LevelSet, SurfaceDistance};
 use splashdown_geometry::mesh::{Corners, Element, SurfaceMesh};
 use splashdown_math::{Dim, Space, Vector};
+use splashdown_parallel::prelude::*;
 
 /// Cells by which regions may overlap or gape.
 const TOLERANCE: f64 = 1.0;

@@ -4,12 +4,12 @@ use super::placement::Placement;
 use super::regions::{BLOCK, Labels, SampledRegions};
 use super::seeds::Seeds;
 use super::{Roughness, generate};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::Aabb;
 use splashdown_geometry::grid::{Field, Grid, GridError, Location};
 use splashdown_geometry::level_set::LevelSetError;
 use splashdown_math::{Dim, Space, Vector};
+use splashdown_parallel::prelude::*;
 
 /// Regions that fill all of space. Their box, impact point and normal say how the pattern is placed in a body; points outside the box belong
 /// to the nearest region, so that no mass is ever lost.

@@ -1,7 +1,7 @@
 //! Strength of connection between nodes, and aggregates of strongly connected ones.
 
 use crate::CsrMatrix;
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 
 /// Strong neighbours of each node (not itself), ascending.
 #[derive(Debug, Clone)]

@@ -1,7 +1,7 @@
 //! One level in single precision: matrix, transfers, smoother and vectors.
 
 use crate::CsrMatrix;
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 
 /// Compressed rows with 8 bytes an entry.
 #[derive(Debug, Clone, Default)]

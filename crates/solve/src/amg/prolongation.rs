@@ -4,7 +4,7 @@ use super::aggregate::{Aggregates, Graph};
 use crate::CsrMatrix;
 use crate::SolveError;
 use crate::error::{check_finite, check_size};
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 
 /// Near-null-space vectors, stored row by row: `count` numbers for each unknown.
 #[derive(Debug, Clone)]

@@ -3,7 +3,6 @@
 use super::CsrMatrix;
 use crate::SolveError;
 use crate::error::check_size;
-use rayon::prelude::*;
 
 /// Rows that one task of a product handles.
 const ROWS: usize = 512;
@@ -169,7 +168,7 @@ impl CsrMatrix {
         };
         let chunks = rows.div_ceil(ROWS);
         let parts: Vec<RowChunk> = if chunks > 1 {
-            (0..chunks).into_par_iter().map_init(|| Accumulator::new(cols), chunk).collect()
+            splashdown_parallel::collect_with(chunks, || Accumulator::new(cols), chunk)
         } else {
             let mut accumulator = Accumulator::new(cols);
             (0..chunks).map(|index| chunk(&mut accumulator, index)).collect()

@@ -7,7 +7,7 @@ use super::level::{CellOperator, Level};
 use super::problem::{Coupling, PoissonProblem, strides};
 use super::transfer::{Transfer, choose_axes, coarsen};
 use crate::Preconditioner;
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 
 /// Choices of the multigrid cycle.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -109,7 +109,7 @@ pub(super) fn for_rows(
 /// Runs `body` compiled for the vector instructions that this processor has. The same operations in the same order, so the same bits: the
 /// compiler neither reorders sums nor fuses products and sums.
 #[inline(always)]
-pub(super) fn vectorized<R>(body: impl FnOnce() -> R) -> R {
+pub(crate) fn vectorized<R>(body: impl FnOnce() -> R) -> R {
     #[cfg(target_arch = "x86_64")]
     if std::arch::is_x86_feature_detected!("avx2") {
         // SAFETY: the processor has the instructions that `with_avx2` is compiled for.

@@ -5,7 +5,7 @@
 //! `s + q`: a Gauss-Seidel half sweep reads and writes contiguous memory and touches only the cells it changes.
 //! One layer of zeros around the grid replaces every boundary test. Two-dimensional grids have one plane.
 
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 
 /// Shape of a padded checkerboard array.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use super::kernels::{Real, Weights, for_rows, neighbor_sums, vectorized};
 use super::layout::{Layout, Span, for_planes};
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 
 /// The operator of a level in natural order (axis 0 fastest, not padded), from which levels are built.
 #[derive(Debug, Clone)]

@@ -16,6 +16,7 @@
 mod coarsest;
 mod hierarchy;
 mod kernels;
+pub(crate) use kernels::vectorized;
 mod layout;
 mod level;
 mod problem;

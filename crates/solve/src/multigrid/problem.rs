@@ -1,7 +1,7 @@
 //! The discrete Poisson problem on a uniform grid: which cells are unknowns, and how strongly neighbours are coupled.
 
 use crate::{CsrMatrix, LinearOperator, SolveError};
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 
 /// Why a [`PoissonProblem`] cannot be built.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

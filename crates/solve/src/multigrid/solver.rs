@@ -8,7 +8,7 @@ use super::kernels::{Weights, for_rows, neighbor_sums, vectorized};
 use super::layout::{Layout, for_planes, reduce_planes};
 use super::level::Level;
 use super::problem::{Coupling, PoissonProblem, Regions};
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -268,14 +268,12 @@ impl PoissonSolver {
             let (spans, p, ap) = (&spans[colour], &p[colour], &ap[colour]);
             let inverse = &inverse[0];
             // Black values of the preconditioner are not touched here; the split of `z` serves red only.
-            let planes = (
-                inner_planes(layout, &mut x[colour]),
-                inner_planes(layout, &mut r[colour]),
-                inner_planes(layout, &mut b[colour]),
-                inner_planes(layout, &mut z[colour]),
-                partial.par_iter_mut(),
-            );
-            planes.into_par_iter().enumerate().for_each(|(k, (x, r, b, z, sum))| {
+            let planes = inner_planes(layout, &mut x[colour])
+                .zip(inner_planes(layout, &mut r[colour]))
+                .zip(inner_planes(layout, &mut b[colour]))
+                .zip(inner_planes(layout, &mut z[colour]))
+                .zip(partial.par_iter_mut());
+            planes.enumerate().for_each(|(k, ((((x, r), b), z), sum))| {
                 let mut lanes = Lanes::default();
                 vectorized(|| {
                     for_rows(layout, spans, colour, k, |row, local| {
@@ -366,7 +364,7 @@ impl PoissonSolver {
 }
 
 /// The inner planes of a padded array, for parallel loops.
-fn inner_planes<'a, T: Send>(layout: &Layout, array: &'a mut [T]) -> rayon::slice::ChunksExactMut<'a, T> {
+fn inner_planes<'a, T: Send>(layout: &Layout, array: &'a mut [T]) -> splashdown_parallel::ChunksMut<'a, T> {
     array[layout.plane..layout.plane * (layout.n[2] + 1)].par_chunks_exact_mut(layout.plane)
 }
 

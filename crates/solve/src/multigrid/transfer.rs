@@ -9,7 +9,7 @@
 use super::kernels::{for_rows, vectorized};
 use super::layout::{Layout, for_planes};
 use super::level::{CellOperator, Level};
-use rayon::prelude::*;
+use splashdown_parallel::prelude::*;
 
 /// Natural order with one layer of padding.
 #[derive(Debug, Clone, Copy)]

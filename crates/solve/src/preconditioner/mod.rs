@@ -1,11 +1,9 @@
 //! Preconditioners that need only a diagonal, a sparse matrix, or other preconditioners.
 
 mod block_jacobi;
-mod cholesky;
 mod incomplete_cholesky;
 
 pub use block_jacobi::BlockJacobi;
-pub use cholesky::SparseCholesky;
 pub use incomplete_cholesky::IncompleteCholesky;
 
 use crate::error::{check_finite, check_size};

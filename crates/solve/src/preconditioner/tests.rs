@@ -1,5 +1,7 @@
 use super::*;
-use crate::{CsrMatrix, Iteration, KrylovReport, NullSpace, Projected, Stopping, Workspace, pcg};
+use crate::{
+    CsrMatrix, Iteration, KrylovReport, NullSpace, Projected, SparseCholesky, Stopping, Workspace, pcg,
+};
 use proptest::prelude::*;
 
 /// Five-point Laplacian on `n` x `n` cells; closed boxes have the constants as null space.

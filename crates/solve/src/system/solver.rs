@@ -2,8 +2,9 @@
 
 use super::kkt::{KktOperator, KktPreconditioner};
 use super::{BlockReport, CoupledSystem, SolveReport};
+use crate::SparseCholesky;
 use crate::error::check_size;
-use crate::preconditioner::{BlockJacobi, IncompleteCholesky, SparseCholesky};
+use crate::preconditioner::{BlockJacobi, IncompleteCholesky};
 use crate::{
     BlockDiagonal, CsrMatrix, Iteration, Jacobi, LinearOperator, Monitor, NullSpace, Outcome, Preconditioner,
     Projected, SolveError, Stopping, Workspace, minres, pcg, vector,

@@ -9,9 +9,9 @@ use super::{Totals, least_moment, somewhere};
 use crate::{Case, CaseError, Measurements, Speed};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use rayon::prelude::*;
 use splashdown_geometry::shapes::{Shape, ShapeError};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
+use splashdown_parallel::prelude::*;
 use splashdown_rigid::fracture::{
     BreakRule, Breakable, Hit, Pattern, PatternKind, PatternMode, PatternSpec, shatter,
 };

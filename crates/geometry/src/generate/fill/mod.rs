@@ -15,8 +15,8 @@ use crate::mesh::{Corners, Element, Mesh, MeshError};
 use crate::simplex::signed_volume;
 use clip::{Corner, Side, clip};
 use lattice::{Cells, EdgeKind, Lattice};
-use rayon::prelude::*;
 use splashdown_math::Vector;
+use splashdown_parallel::prelude::*;
 use std::collections::HashMap;
 
 use super::quality::{SimplexQuality, simplex_quality};
@@ -258,7 +258,8 @@ where
 {
     (0..lattice.len())
         .into_par_iter()
-        .fold(Vec::new, |mut cuts, a| {
+        .flat_map_iter(|a| {
+            let mut cuts = Vec::new();
             lattice.later_neighbours(a, |b, kind| {
                 let crossing = (values[a] < 0.0 && values[b] > 0.0) || (values[a] > 0.0 && values[b] < 0.0);
                 if crossing {
@@ -270,9 +271,6 @@ where
             });
             cuts
         })
-        .collect::<Vec<_>>()
-        .into_iter()
-        .flatten()
         .collect()
 }
 

@@ -2,8 +2,8 @@
 
 use crate::mesh::Mesh;
 use crate::simplex::signed_volume;
-use rayon::prelude::*;
 use splashdown_math::{Matrix, Vector};
+use splashdown_parallel::prelude::*;
 
 /// Elements whose angles are all between 30 and 150 degrees are left alone: the cosine of 30 degrees.
 const GOOD: f64 = 0.866_025_403_784_438_6;

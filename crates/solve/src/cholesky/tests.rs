@@ -1,0 +1,136 @@
+use super::*;
+use crate::{LinearOperator, vector};
+use proptest::prelude::*;
+
+/// Seven-point Laplacian with `block` unknowns a cell that are coupled to each other, on `n`^3 cells.
+fn lattice(n: usize, block: usize) -> CsrMatrix {
+    let at = |x: usize, y: usize, z: usize| x + n * (y + n * z);
+    let mut triplets = Vec::new();
+    for z in 0..n {
+        for y in 0..n {
+            for x in 0..n {
+                let cell = at(x, y, z);
+                let others = [
+                    (x + 1 < n).then(|| at(x + 1, y, z)),
+                    (y + 1 < n).then(|| at(x, y + 1, z)),
+                    (z + 1 < n).then(|| at(x, y, z + 1)),
+                ];
+                for a in 0..block {
+                    triplets.push((block * cell + a, block * cell + a, 7.0 * block as f64));
+                    for b in (0..block).filter(|&b| b != a) {
+                        triplets.push((block * cell + a, block * cell + b, 0.3));
+                    }
+                    for other in others.into_iter().flatten() {
+                        for b in 0..block {
+                            let value = if a == b { -1.0 } else { 0.1 };
+                            triplets.push((block * cell + a, block * other + b, value));
+                            triplets.push((block * other + b, block * cell + a, value));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    CsrMatrix::from_triplets(block * n * n * n, block * n * n * n, &triplets).unwrap()
+}
+
+fn residual(matrix: &CsrMatrix, factor: &mut SparseCholesky) -> f64 {
+    let rhs: Vec<f64> = (0..matrix.rows()).map(|i| ((i * 37 % 101) as f64) - 50.0).collect();
+    let mut x = vec![0.0; rhs.len()];
+    factor.solve(&rhs, &mut x).unwrap();
+    let mut image = vec![0.0; rhs.len()];
+    matrix.apply(&x, &mut image);
+    let difference: Vec<f64> = image.iter().zip(&rhs).map(|(a, b)| a - b).collect();
+    vector::norm(&difference) / vector::norm(&rhs)
+}
+
+#[test]
+fn lattices_are_solved_to_round_off_with_little_fill() {
+    for (n, block) in [(1, 1), (4, 1), (10, 1), (6, 3)] {
+        let matrix = lattice(n, block);
+        let mut factor = SparseCholesky::new(&matrix).unwrap();
+        assert!(residual(&matrix, &mut factor) < 1e-13, "{n} {block}");
+    }
+    // A natural order would fill the band: n^2 rows below each of n^3 columns.
+    let n = 12;
+    let stored = SparseCholesky::new(&lattice(n, 1)).unwrap().stored();
+    assert!(stored < n.pow(5) / 3, "{stored}");
+}
+
+#[test]
+fn the_bits_do_not_depend_on_the_number_of_threads() {
+    let matrix = lattice(9, 3);
+    let on = |threads: usize| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| SparseCholesky::new(&matrix).unwrap().values)
+    };
+    let one = on(1);
+    for threads in [2, 3] {
+        assert!(on(threads).iter().zip(&one).all(|(a, b)| a.to_bits() == b.to_bits()));
+    }
+}
+
+#[test]
+fn a_factor_is_renewed_for_new_values_of_the_same_pattern() {
+    let matrix = lattice(5, 2);
+    let mut factor = SparseCholesky::new(&matrix).unwrap();
+    let mut other = matrix.clone();
+    other.values_mut().iter_mut().for_each(|value| *value *= 2.5);
+    factor.refactorise(&other).unwrap();
+    assert!(residual(&other, &mut factor) < 1e-13);
+    other.values_mut().iter_mut().for_each(|value| *value *= -1.0);
+    assert!(matches!(factor.refactorise(&other), Err(SolveError::NotPositiveDefinite { .. })));
+    assert!(factor.refactorise(&lattice(4, 2)).is_err());
+    other.values_mut().iter_mut().for_each(|value| *value *= -1.0);
+    assert!(residual(&other, &mut factor) < 1e-13);
+}
+
+#[test]
+fn matrices_in_pieces_and_without_entries_are_factorised() {
+    let diagonal =
+        CsrMatrix::from_triplets(5, 5, &(0..5).map(|i| (i, i, 1.0 + i as f64)).collect::<Vec<_>>()).unwrap();
+    let mut factor = SparseCholesky::new(&diagonal).unwrap();
+    let mut x = [0.0; 5];
+    factor.solve(&[1.0, 2.0, 3.0, 4.0, 5.0], &mut x).unwrap();
+    assert!(x.iter().all(|x| (x - 1.0).abs() < 1e-15));
+    let mut empty = SparseCholesky::new(&CsrMatrix::zeros(0, 0)).unwrap();
+    empty.solve(&[], &mut []).unwrap();
+    assert!(matches!(
+        SparseCholesky::new(&CsrMatrix::zeros(2, 2)),
+        Err(SolveError::NotPositiveDefinite { .. })
+    ));
+    assert!(factor.solve(&[f64::NAN; 5], &mut x).is_err() && factor.solve(&[1.0; 4], &mut x).is_err());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    /// Random sparse graphs, with dense rows, pieces and chains among them, against the dense solution.
+    #[test]
+    fn random_patterns_agree_with_a_dense_solve(
+        size in 1..60usize,
+        edges in prop::collection::vec((0..60usize, 0..60usize, -1.0..1.0f64), 0..160),
+        hub in prop::bool::ANY,
+    ) {
+        let mut triplets: Vec<(usize, usize, f64)> = Vec::new();
+        let mut add = |i: usize, j: usize, value: f64| {
+            // Weakly diagonally dominant, and one more.
+            triplets.extend([(i, j, value), (j, i, value), (i, i, value.abs()), (j, j, value.abs())]);
+        };
+        for (i, j, value) in edges {
+            if i % size != j % size {
+                add(i % size, j % size, value);
+            }
+        }
+        if hub {
+            (1..size).for_each(|i| add(0, i, 0.25));
+        }
+        triplets.extend((0..size).map(|i| (i, i, 1.0)));
+        let matrix = CsrMatrix::from_triplets(size, size, &triplets).unwrap();
+        let mut factor = SparseCholesky::new(&matrix).unwrap();
+        prop_assert!(residual(&matrix, &mut factor) < 1e-12);
+        let mut order = factor.symbolic.order.clone();
+        order.sort_unstable();
+        prop_assert!(order.iter().enumerate().all(|(i, &old)| i == old as usize));
+    }
+}
