@@ -158,6 +158,10 @@ fn exports_have_a_file_for_every_frame_and_part() {
         place.expect(0, &["export", "runs/small", "--format", format, "--frames", "2..4", "--out", format]);
         assert_eq!(place.files(format).len(), 3);
     }
+    for (format, ending) in [("gltf", "glb"), ("usd", "usda")] {
+        place.expect(0, &["export", "runs/small", "--format", format, "--out", format]);
+        assert!(place.path(format).join(format!("small.{ending}")).is_file());
+    }
     let (_, err) = place.expect(2, &["export", "runs/small", "--frames", "90..", "--out", "none"]);
     assert!(err.contains("0 to 10"), "{err}");
     let (_, err) = place.expect(2, &["export", "small.toml"]);
@@ -186,10 +190,24 @@ fn verify_lists_runs_and_tells_what_it_does_not_know() {
     assert!(err.contains("foundation/free-flight"), "{err}");
 }
 
+/// Browsers are tested in `viewer/tests`; here only what needs none.
+#[test]
+fn a_viewer_is_refused_what_is_no_run_and_what_is_no_address() {
+    let place = Place::new();
+    let (_, err) = place.expect(2, &["view", "small.toml"]);
+    assert!(err.contains("not the folder of a run"), "{err}");
+    place.expect(0, &["run", "small.toml", "--quiet"]);
+    // An address of the documentation range, which no machine has.
+    let (_, err) = place.expect(2, &["view", "runs/small", "--bind", "192.0.2.1"]);
+    assert!(err.contains("cannot listen on 192.0.2.1"), "{err}");
+    place.expect(2, &["view", "runs/small", "--port", "70000"]);
+}
+
 #[test]
 fn help_has_examples_and_completions_and_manual_are_made() {
     let place = Place::new();
-    for command in ["run", "check", "new", "list", "info", "export", "verify", "bench", "completions", "man"]
+    for command in
+        ["run", "check", "new", "list", "info", "export", "view", "verify", "bench", "completions", "man"]
     {
         let (out, _) = place.expect(0, &[command, "--help"]);
         assert!(out.contains("Examples:"), "{command}");

@@ -34,6 +34,8 @@ pub struct SolidBody {
     pub element: SolidElement,
     /// Particles of its elements, counted from its first.
     pub elements: Vec<u32>,
+    /// Its particles' positions at rest (m), flat, for pictures of strain.
+    pub rest: Vec<f64>,
     /// Its forces among those of the solid.
     pub forces: Range<usize>,
     /// Strength of its material against time: `(s, factor)`, ascending, linear in between; empty for 1.

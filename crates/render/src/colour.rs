@@ -1,7 +1,6 @@
 //! What colours mean.
 
-/// Linear red, green and blue from 0 to 1.
-pub(crate) type Rgb = [f32; 3];
+pub(crate) use splashdown_scene::export::palette::Rgb;
 
 /// What colours show.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -13,28 +12,10 @@ pub enum Colouring {
     Speed(f64),
 }
 
-/// Colours that stay apart for neighbours in a list, also for people who confuse red and green; water is blue, so no body is.
-const BODIES: [Rgb; 8] = [
-    [0.85, 0.33, 0.10],
-    [0.93, 0.69, 0.13],
-    [0.20, 0.55, 0.35],
-    [0.75, 0.70, 0.62],
-    [0.49, 0.18, 0.45],
-    [0.64, 0.08, 0.18],
-    [0.40, 0.62, 0.65],
-    [0.90, 0.55, 0.55],
-];
+pub(crate) use splashdown_scene::export::palette::{of_body, of_liquid, of_liquid_part};
 
-pub(crate) const WATER: Rgb = [0.10, 0.35, 0.62];
-
-pub(crate) fn of_body(index: usize) -> Rgb {
-    BODIES[index % BODIES.len()]
-}
-
-/// Colour of a liquid: water is blue, others are not.
-pub(crate) fn of_liquid(name: &str, number: usize) -> Rgb {
-    if name.contains("water") { WATER } else { of_body(number + 1) }
-}
+/// Floors and walls: bodies that nothing moves, or far larger than what is looked at.
+pub(crate) const SURROUNDINGS: Rgb = [0.72, 0.72, 0.71];
 
 /// From dark blue over green to yellow, as bright as large; `x` from 0 to 1.
 pub(crate) fn ramp(x: f64) -> Rgb {

@@ -5,6 +5,7 @@ use crate::vector::{V3, add, cross, dot, length, sub, unit_or};
 use crate::volume::Volume;
 use splashdown_scene::export::Drawing;
 use splashdown_scene::frame::{Association, Frame, Geometry};
+use std::collections::BTreeMap;
 
 /// The box that something occupies (m).
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -101,7 +102,7 @@ pub(crate) struct Model {
     framing: Vec<V3>,
 }
 
-/// A corner is round if its smoothed normal is within about 40 degrees of the face's.
+/// Two faces that share a corner are one round surface there if their normals are within about 40 degrees.
 const ROUND: f64 = 0.77;
 /// Bodies this many times larger than the middle one are surroundings, not what is looked at.
 const SURROUNDINGS: f64 = 12.0;
@@ -139,17 +140,19 @@ impl Model {
                 Geometry::Bodies(bodies) => bodies.tessellate(frame.dimension).1,
                 _ => vec![number as u32; object.surface.positions.len()],
             };
-            let liquid = ["surface of ", "drops of "].iter().find_map(|of| part.name.strip_prefix(of));
-            let liquid_colour = match liquid {
-                Some(name) => {
-                    let surfaces =
-                        frame.parts.iter().filter_map(|part| part.name.strip_prefix("surface of "));
-                    Some(colour::of_liquid(name, surfaces.take_while(|other| *other != name).count()))
-                }
-                None => ["water", "liquid", "surface"]
-                    .iter()
-                    .any(|word| part.name.contains(word))
-                    .then_some(colour::WATER),
+            let liquid = part.name.starts_with("surface of ") || part.name.starts_with("drops of ");
+            let names = frame.parts.iter().map(|part| part.name.as_str());
+            let liquid_colour = colour::of_liquid_part(&part.name, names);
+            let bodies = boxes(&object.surface.positions, &owner);
+            let largest = largest_looked_at(&bodies);
+            // What nothing moves has no mass in the frame.
+            let mass =
+                part.attributes.iter().find(|a| a.name == "mass" && a.association == Association::Point);
+            let mass = mass.filter(|_| matches!(part.geometry, Geometry::Bodies(_)));
+            let is_fixed = |body: u32| {
+                mass.is_some_and(|mass| {
+                    (body as usize) < mass.data.len() && mass.data.get(body as usize) == 0.0
+                })
             };
             let radii: Option<Vec<f64>> = part
                 .attributes
@@ -167,17 +170,25 @@ impl Model {
                     }
                     (None, Colouring::Speed(_)) => [0.5; 3],
                     _ => liquid_colour.unwrap_or_else(|| {
-                        colour::of_body(owner.get(point).map_or(number, |&body| body as usize))
+                        let body = owner.get(point).copied().unwrap_or(number as u32);
+                        let is_large = bodies.get(&body).is_some_and(|bounds| bounds.radius() > largest);
+                        if is_large || is_fixed(body) {
+                            colour::SURROUNDINGS
+                        } else {
+                            colour::of_body(body as usize)
+                        }
                     }),
                 })
                 .collect();
             let dots = match &radii {
                 Some(radii) => Dots::Radii(radii),
-                None if liquid.is_some() => Dots::None,
+                None if liquid => Dots::None,
                 None => Dots::Even,
             };
             model.add_surface(object, &colours, frame.dimension, dots);
-            model.frame_on(&object.surface.positions, &owner);
+            for bounds in bodies.values().filter(|bounds| !bounds.is_empty() && bounds.radius() <= largest) {
+                model.framing.extend([bounds.low(), bounds.high()]);
+            }
         }
         model
     }
@@ -201,22 +212,26 @@ impl Model {
             let [a, b, c] = corners.map(|i| points[i as usize]);
             cross(sub(b, a), sub(c, a))
         };
-        let mut smooth = vec![[0.0; 3]; points.len()];
-        for corners in &object.surface.triangles {
-            let normal = face(corners);
-            for &corner in corners {
-                smooth[corner as usize] = add(smooth[corner as usize], normal);
-            }
-        }
-        for corners in object.surface.triangles.iter().filter(|corners| corners.iter().all(|&i| finite(i))) {
-            let normal = unit_or(face(corners), [0.0, 0.0, 1.0]);
-            let normals = corners.map(|i| {
-                let round = unit_or(smooth[i as usize], normal);
-                if dot(round, normal) > ROUND { round } else { normal }
-            });
+        let triangles = &object.surface.triangles;
+        let faces: Vec<V3> = triangles.iter().map(face).collect();
+        let around = Around::new(triangles, points.len());
+        for (t, corners) in triangles.iter().enumerate().filter(|(_, c)| c.iter().all(|&i| finite(i))) {
+            let normal = unit_or(faces[t], [0.0, 0.0, 1.0]);
+            // The faces around a corner that go on smoothly from this one; edges stay sharp.
+            let round = |corner: u32| {
+                let mut sum = [0.0; 3];
+                for &other in around.of(corner) {
+                    let next = faces[other as usize];
+                    let size = length(next);
+                    if dot(next, normal) > ROUND * size {
+                        sum = add(sum, next);
+                    }
+                }
+                unit_or(sum, normal)
+            };
             self.triangles.push(Triangle {
                 corners: corners.map(|i| points[i as usize]),
-                normals,
+                normals: corners.map(round),
                 colours: corners.map(|i| colours[i as usize]),
             });
         }
@@ -241,20 +256,52 @@ impl Model {
             }
         }
     }
+}
 
-    /// Notes what the camera must see of the bodies whose points these are.
-    fn frame_on(&mut self, points: &[V3], owner: &[u32]) {
-        let mut boxes: std::collections::BTreeMap<u32, Bounds> = std::collections::BTreeMap::new();
-        for (point, body) in points.iter().zip(owner) {
-            boxes.entry(*body).or_insert_with(Bounds::empty).add(*point);
+/// The triangles around each point.
+struct Around {
+    first: Vec<u32>,
+    triangles: Vec<u32>,
+}
+
+impl Around {
+    fn new(triangles: &[[u32; 3]], points: usize) -> Self {
+        let mut first = vec![0u32; points + 1];
+        triangles.iter().flatten().for_each(|&corner| first[corner as usize + 1] += 1);
+        for i in 0..points {
+            first[i + 1] += first[i];
         }
-        let mut radii: Vec<f64> = boxes.values().map(Bounds::radius).collect();
-        radii.sort_by(f64::total_cmp);
-        let largest = radii.get(radii.len() / 2).map_or(f64::INFINITY, |middle| SURROUNDINGS * middle);
-        for bounds in boxes.values().filter(|bounds| !bounds.is_empty() && bounds.radius() <= largest) {
-            self.framing.extend([bounds.low(), bounds.high()]);
+        let mut next = first.clone();
+        let mut of_points = vec![0u32; 3 * triangles.len()];
+        for (t, corners) in triangles.iter().enumerate() {
+            for &corner in corners {
+                of_points[next[corner as usize] as usize] = t as u32;
+                next[corner as usize] += 1;
+            }
         }
+        Self { first, triangles: of_points }
     }
+
+    fn of(&self, point: u32) -> &[u32] {
+        let at = point as usize;
+        &self.triangles[self.first[at] as usize..self.first[at + 1] as usize]
+    }
+}
+
+/// The box around each body.
+fn boxes(points: &[V3], owner: &[u32]) -> BTreeMap<u32, Bounds> {
+    let mut boxes = BTreeMap::new();
+    for (point, body) in points.iter().zip(owner) {
+        boxes.entry(*body).or_insert_with(Bounds::empty).add(*point);
+    }
+    boxes
+}
+
+/// Radius above which a body belongs to the surroundings.
+fn largest_looked_at(boxes: &BTreeMap<u32, Bounds>) -> f64 {
+    let mut radii: Vec<f64> = boxes.values().map(Bounds::radius).collect();
+    radii.sort_by(f64::total_cmp);
+    radii.get(radii.len() / 2).map_or(f64::INFINITY, |middle| SURROUNDINGS * middle)
 }
 
 fn fastest(drawing: &Drawing) -> f64 {

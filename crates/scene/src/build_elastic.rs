@@ -456,6 +456,7 @@ where
                 particles: first as usize..first as usize + count,
                 element: placed.element,
                 elements: placed.elements,
+                rest: placed.points.iter().flat_map(|x| x.iter().copied()).collect(),
                 forces: forces..solids.solid.forces().len(),
                 strength: body.elastic.strength.clone(),
             });

@@ -47,6 +47,7 @@ mod simulation;
 mod snippet;
 mod source;
 pub mod storage;
+mod strain;
 mod suggest;
 mod tree;
 mod write;

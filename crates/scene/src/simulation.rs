@@ -5,12 +5,15 @@ use crate::description::{Scene, Shape};
 use crate::frame::{self, Association, Attribute, Bodies, Data, Element, Frame, Geometry, Part};
 use crate::looks::Looks;
 use crate::run::{Advance, Breakdown, Plan, Simulation, fingerprint};
-use splashdown_couple::{Clock, ClockError, Diagnostics, SolidElement, State, StepPolicy, World};
+use crate::strain::strain_and_volume_error;
+use splashdown_couple::{Clock, ClockError, Diagnostics, Model, SolidElement, State, StepPolicy, World};
 use splashdown_math::{Coordinates, Dim, Space};
 use std::sync::Arc;
 
 /// Name of the part that holds all rigid bodies; no body can have it, since names have no spaces.
 pub const RIGID_BODIES: &str = "rigid bodies";
+/// Name of the part that shows where joints are; no body can have it either.
+const JOINTS: &str = "joint anchors";
 
 /// A scene that cannot be run as it is.
 #[derive(Debug, thiserror::Error)]
@@ -195,6 +198,49 @@ fn on_points(name: &str, unit: &str, components: usize, data: Vec<f64>) -> Attri
     Attribute { name: name.into(), unit: unit.into(), association, components, data: Data::F64(data) }
 }
 
+fn single(name: &str, unit: &str, association: Association, components: usize, data: Vec<f32>) -> Attribute {
+    Attribute { name: name.into(), unit: unit.into(), association, components, data: Data::F32(data) }
+}
+
+/// What contacts pushed on every body in the last step (N).
+fn contact_forces<const D: usize>(state: &State<D>) -> Vec<f32>
+where
+    Dim<D>: Space<D>,
+{
+    let mut impulse = vec![0.0; D * state.bodies.len()];
+    let memory = &state.contact;
+    let mut points = memory.points.iter();
+    for &[a, b, count] in &memory.pairs {
+        for (_, on_first) in points.by_ref().take(count as usize) {
+            for k in 0..D {
+                impulse[D * a as usize + k] += on_first[k];
+                impulse[D * b as usize + k] -= on_first[k];
+            }
+        }
+    }
+    impulse.iter().map(|x| if memory.dt > 0.0 { (x / memory.dt) as f32 } else { 0.0 }).collect()
+}
+
+/// Where the joints are, and how far their two sides are apart.
+fn joints<const D: usize>(model: &Model<D>, state: &State<D>) -> Part
+where
+    Dim<D>: Space<D>,
+{
+    let (mut positions, mut radius, mut error) = (Vec::new(), Vec::new(), Vec::new());
+    for joint in &model.joints {
+        let [parent, child] = joint.world_frames(|body| state.bodies[body].frame);
+        positions.extend(child.position.iter());
+        // Small beside the bodies that it joins.
+        radius.push(0.1 * joint.length());
+        error.push((parent.position - child.position).norm());
+    }
+    Part {
+        name: JOINTS.into(),
+        geometry: Geometry::Points { positions },
+        attributes: vec![on_points("radius", "m", 1, radius), on_points("distance of sides", "m", 1, error)],
+    }
+}
+
 impl<const D: usize> Simulation for SceneWorld<D>
 where
     Dim<D>: Space<D>,
@@ -238,17 +284,27 @@ where
                 ..Bodies::default()
             };
             let (mut velocity, mut spin) = (Vec::new(), Vec::new());
+            let (mut mass, mut energy) = (Vec::new(), Vec::new());
             for (body, now) in model.bodies.iter().zip(&state.bodies) {
                 bodies.positions.extend(now.frame.position.iter());
                 bodies.rotations.extend(Dim::rotation_components(&now.frame.rotation));
                 velocity.extend(now.velocity.iter());
                 spin.extend_from_slice(Coordinates::as_slice(&now.twist(body).angular));
+                // What nothing moves has neither mass nor energy here.
+                mass.push(if body.is_dynamic() { body.mass as f32 } else { 0.0 });
+                energy.push(if body.is_dynamic() { now.kinetic_energy(body) as f32 } else { 0.0 });
             }
             let attributes = vec![
                 on_points("velocity", "m/s", D, velocity),
                 on_points("spin", "rad/s", <Dim<D> as Space<D>>::SPIN, spin),
+                single("mass", "kg", Association::Point, 1, mass),
+                single("kinetic energy", "J", Association::Point, 1, energy),
+                single("contact force", "N", Association::Point, D, contact_forces(state)),
             ];
             parts.push(Part { name: RIGID_BODIES.into(), geometry: Geometry::Bodies(bodies), attributes });
+        }
+        if !model.joints.is_empty() {
+            parts.push(joints(model, state));
         }
         for body in &model.deformables {
             let particles = body.particles.clone();
@@ -277,12 +333,16 @@ where
                     SolidElement::Hexahedron => Element::Hexahedron,
                 };
                 let positions = motion.position[flat.clone()].to_vec();
+                let (strain, volume) =
+                    strain_and_volume_error(element, &body.elements, &body.rest, &positions, D);
                 parts.push(Part {
                     name: body.name.clone(),
                     geometry: Geometry::Mesh { element, positions, elements: body.elements.clone() },
                     attributes: vec![
                         on_points("velocity", "m/s", D, motion.velocity[flat].to_vec()),
                         on_points("mass", "kg", 1, solids.solid.masses()[body.particles.clone()].to_vec()),
+                        single("strain", "1", Association::Cell, 1, strain),
+                        single("volume error", "1", Association::Cell, 1, volume),
                     ],
                 });
             }

@@ -14,7 +14,8 @@ use std::path::PathBuf;
 Examples:
   splashdown export runs/quickstart                          then open the .pvd file in ParaView
   splashdown export runs/quickstart --format obj --frames 0..30 --out meshes
-  splashdown export runs/quickstart --format ply --frames 12")]
+  splashdown export runs/quickstart --format ply --frames 12
+  splashdown export runs/quickstart --format gltf            one animated .glb for Blender and web pages")]
 pub struct Arguments {
     /// Folder of the run
     run: PathBuf,
@@ -46,6 +47,10 @@ enum Format {
     Ply,
     /// One OBJ a frame
     Obj,
+    /// One animated glTF file (.glb)
+    Gltf,
+    /// One USD file with time samples (.usda)
+    Usd,
 }
 
 pub fn frames(text: &str) -> Result<RangeInclusive<u64>, String> {
@@ -66,6 +71,8 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
         Format::Vtk => export::Format::Vtk,
         Format::Ply => export::Format::Ply,
         Format::Obj => export::Format::Obj,
+        Format::Gltf => export::Format::Gltf,
+        Format::Usd => export::Format::Usd,
     };
     let out =
         arguments.out.clone().unwrap_or_else(|| arguments.run.join(format!("export-{}", format.name())));
@@ -101,7 +108,8 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
             exported.folder.display()
         ));
         if let Some(collection) = &exported.collection {
-            terminal::say(&format!("open {} in ParaView", collection.display()));
+            let program = if format == export::Format::Vtk { " in ParaView" } else { "" };
+            terminal::say(&format!("open {}{program}", collection.display()));
         }
     }
     Ok(())

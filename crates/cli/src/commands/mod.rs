@@ -12,6 +12,7 @@ mod plot;
 mod render;
 mod run;
 mod verify;
+mod view;
 
 use crate::failure::Failure;
 use clap::Subcommand;
@@ -42,6 +43,8 @@ pub enum Command {
     Plot(plot::Arguments),
     /// Draw pictures or a film of a run
     Render(render::Arguments),
+    /// Show a run in the browser, or choose a scene and watch it
+    View(view::Arguments),
     /// Measure the simulator against exact and published results
     Verify(verify::Arguments),
     /// Measure speed and memory against written marks
@@ -64,6 +67,7 @@ impl Command {
             Self::Export(arguments) => export::execute(&arguments),
             Self::Plot(arguments) => plot::execute(&arguments),
             Self::Render(arguments) => render::execute(&arguments),
+            Self::View(arguments) => view::execute(&arguments),
             Self::Verify(arguments) => verify::execute(&arguments),
             Self::Bench(arguments) => bench::execute(&arguments),
             Self::Completions(arguments) => completions::execute(&arguments),

@@ -18,6 +18,9 @@ use std::time::{Duration, Instant};
 /// Exit code of a run that was stopped by Ctrl-C or SIGTERM, as shells count it.
 const INTERRUPTED: u8 = 130;
 
+/// The run is over, and only its viewer is open.
+static ENDED: AtomicBool = AtomicBool::new(false);
+
 #[derive(Args)]
 #[command(after_help = "\
 Examples:
@@ -25,6 +28,7 @@ Examples:
   splashdown run mine.toml --out /data/mine --set time.step=5e-4 --set rigid.ball.mass=2
   splashdown run quickstart --resume               go on after Ctrl-C, a kill or a full disk, with the same bits
   splashdown run runs/quickstart --resume --until 4
+  splashdown run dam-break --view                  watch it in the browser
 
 The run's folder has frames/, log.jsonl (conserved quantities), checkpoints/, scene.toml and run.json.
 Ctrl-C saves a checkpoint, prints the command to go on, and exits with code 130.")]
@@ -55,6 +59,11 @@ pub struct Arguments {
     /// Print JSON: how the run ended
     #[arg(long)]
     json: bool,
+    /// Show the run in the browser while it is computed, and after it until Ctrl-C
+    #[arg(long)]
+    view: bool,
+    #[command(flatten)]
+    place: super::view::Place,
 }
 
 /// Sets the number of threads of the parallel loops.
@@ -133,13 +142,26 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
         terminal::say(&opening(&name, &loaded.scene, &folder, &run.progress(), arguments.resume));
     }
 
+    if arguments.view {
+        super::view::beside(folder.clone(), &arguments.place)?;
+    }
+
     let mut display = Display::new(&run.progress(), loud);
     let ended = run.finish(&mut |progress| {
         display.update(progress);
         if stop.load(Ordering::Relaxed) { Control::Stop } else { Control::Continue }
     });
     display.close();
-    conclude(arguments, &folder, &go_on, ended)
+    let interrupted = ended.as_ref().is_ok_and(|ended| ended.interrupted);
+    let concluded = conclude(arguments, &folder, &go_on, ended);
+    if arguments.view && !interrupted {
+        ENDED.store(true, Ordering::Relaxed);
+        terminal::warn("the viewer stays open; Ctrl-C ends it");
+        while !stop.load(Ordering::Relaxed) {
+            std::thread::sleep(Display::REFRESH);
+        }
+    }
+    concluded
 }
 
 fn load(scene: &str, overrides: &[String]) -> Result<Loaded, Failure> {
@@ -175,7 +197,9 @@ fn stop_on_signal(stop: &Arc<AtomicBool>) {
         if stop.swap(true, Ordering::Relaxed) {
             std::process::exit(INTERRUPTED.into());
         }
-        terminal::warn("\nstopping after this step (once more: at once, without a checkpoint of it)");
+        if !ENDED.load(Ordering::Relaxed) {
+            terminal::warn("\nstopping after this step (once more: at once, without a checkpoint of it)");
+        }
     };
     if let Err(error) = ctrlc::set_handler(handler) {
         terminal::warn(&format!("warning: Ctrl-C will not save a checkpoint: {error}"));

@@ -118,7 +118,7 @@ pub(super) fn body_velocities(
 
 /// Triangles that bound a solid, over the points that they use, which are returned too. Frames are checked when they are read, so the
 /// indices are in range; a mesh that is not solid has no boundary here.
-fn boundary(element: Element, elements: &[u32], points: &[[f64; 3]]) -> (Vec<[u32; 3]>, Vec<u32>) {
+pub fn boundary(element: Element, elements: &[u32], points: &[[f64; 3]]) -> (Vec<[u32; 3]>, Vec<u32>) {
     let points = points.iter().map(|point| (*point).into()).collect();
     let found = match element {
         Element::Tetrahedron => {

@@ -1,11 +1,15 @@
-//! Frames for other programs: VTK XML series for ParaView, PLY and OBJ sequences for renderers.
+//! Frames for other programs: VTK XML series for ParaView, PLY and OBJ sequences for renderers, animated glTF and USD.
 
 mod drawing;
+mod gltf;
+mod motion;
 mod obj;
+pub mod palette;
 mod ply;
+mod usd;
 mod vtk;
 
-pub use drawing::{Drawing, Object};
+pub use drawing::{Drawing, Object, boundary};
 
 use crate::frame::{FrameError, FrameReader};
 use crate::run_folder::{Layout, RunFolderError, RunInfo};
@@ -24,6 +28,10 @@ pub enum Format {
     Ply,
     /// One OBJ file a frame.
     Obj,
+    /// One binary, animated glTF file.
+    Gltf,
+    /// One USD file as text, with time samples.
+    Usd,
 }
 
 impl Format {
@@ -33,6 +41,8 @@ impl Format {
             Self::Vtk => "vtk",
             Self::Ply => "ply",
             Self::Obj => "obj",
+            Self::Gltf => "gltf",
+            Self::Usd => "usd",
         }
     }
 }
@@ -91,7 +101,7 @@ pub struct Exported {
     pub frames: usize,
     /// Every file, in order.
     pub files: Vec<PathBuf>,
-    /// Parts that the format cannot hold (grids in PLY and OBJ).
+    /// Parts that the format cannot hold (grids in all but VTK).
     pub left_out: Vec<String>,
 }
 
@@ -139,11 +149,13 @@ pub fn export_run(
     };
     let mut reader = FrameReader::default();
     let mut collection = vtk::Collection::default();
+    let mut motion = motion::Motion::default();
     for (done, (_, path)) in frames.iter().enumerate() {
         progress(done, frames.len());
         let frame = reader.read(path).map_err(|error| ExportError::Frame { path: path.clone(), error })?;
         match format {
             Format::Vtk => exported.files.extend(vtk::write_frame(&frame, out, &mut collection)?),
+            Format::Gltf | Format::Usd => motion.add(&frame),
             Format::Ply | Format::Obj => {
                 let drawing = Drawing::of(&frame);
                 let file = out.join(format!("frame-{:06}.{}", frame.index, format.name()));
@@ -165,6 +177,15 @@ pub fn export_run(
     if format == Format::Vtk {
         let path = out.join(format!("{}.pvd", file_stem(&info.scene)));
         collection.write(&path)?;
+        exported.collection = Some(path);
+    }
+    if matches!(format, Format::Gltf | Format::Usd) {
+        let ending = if format == Format::Gltf { "glb" } else { "usda" };
+        let path = out.join(format!("{}.{ending}", file_stem(&info.scene)));
+        let write = if format == Format::Gltf { gltf::write } else { usd::write };
+        write(&motion, &info.scene, info.dimension, &path)?;
+        exported.left_out = motion.left_out;
+        exported.files.push(path.clone());
         exported.collection = Some(path);
     }
     Ok(exported)

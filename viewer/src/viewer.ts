@@ -1,0 +1,826 @@
+// The page of one run: the picture, the panel beside it, plots and timeline below.
+
+import * as THREE from "three";
+import { getRun, getScene, type RunState, ServerError, stopRun } from "./api";
+import { gradient, type Scale, scaleOf } from "./colours";
+import { h, icon, setIcon, shown } from "./dom";
+import { type ArrayRef, type BodiesPart, type Frame, FrameStore, type Part } from "./frames";
+import { colourings, describe, liquidColour, Panel, table } from "./panel";
+import { BodiesView } from "./parts/bodies";
+import { GridView } from "./parts/grid";
+import { MeshView } from "./parts/mesh";
+import { PointsView } from "./parts/points";
+import { fieldOf, type PartView } from "./parts/view";
+import { groups, Log, Plot } from "./plots";
+import { type Settings, toHash, type ViewState } from "./settings";
+import { Stage, THEMES } from "./stage";
+import { currentTheme, onTheme, toggleTheme } from "./theme";
+
+const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8];
+/** Frames fetched ahead while playing. */
+const AHEAD = 3;
+
+/** Keys and what they do, also the text of the help. */
+const KEYS: [string, string][] = [
+  ["Space", "play or pause"],
+  ["← →", "one frame back or on (with Shift ten)"],
+  ["Home End", "first or last frame"],
+  ["[ ]", "slower or faster"],
+  ["F", "fit everything, or what is picked"],
+  ["C", "next colouring"],
+  ["V", "arrows: velocity, or the vector that colours show"],
+  ["X Y Z", "slice across an axis, again: none"],
+  ["G", "ground"],
+  ["E", "edges of meshes"],
+  ["P", "plots"],
+  ["I", "panel"],
+  ["S", "save a picture"],
+  ["L", "copy a link to this view"],
+  ["T", "dark or light"],
+  ["Esc", "pick nothing"],
+  ["?", "this help"],
+];
+
+export class Viewer {
+  readonly element: HTMLElement;
+  private readonly stage: Stage;
+  private readonly store: FrameStore;
+  private readonly log: Log;
+  private readonly plot = new Plot();
+  private run: RunState | null = null;
+  private settings: Settings;
+  private indices: number[] = [];
+  private current = -1;
+  private frame: Frame | null = null;
+  private readonly views = new Map<string, PartView>();
+  private picked: [string, number] | null;
+  private names = new Map<string, string[]>();
+  private bounds = new THREE.Box3();
+  private moved = false;
+  private playing = false;
+  private clock = 0;
+  private lastTick = 0;
+  private wanted = 0;
+  private busy = false;
+  private following = true;
+  private closed = false;
+  private poll = 0;
+  private hashTimer = 0;
+  private readonly cleanUp: (() => void)[] = [];
+
+  // Elements that change.
+  private readonly title = h("strong", { class: "title" });
+  private readonly chip = h("span", { class: "chip", "data-testid": "status" });
+  private readonly slider = h("input", { type: "range", min: "0", max: "0", value: "0", class: "scrub", "aria-label": "Timeline", "data-testid": "timeline" });
+  private readonly label = h("span", { class: "time", "data-testid": "time" });
+  private readonly playButton = icon("play", "Play (Space)", () => this.toggle(), "play");
+  private readonly speed = h("select", { class: "speed", title: "Speed ([ and ])", "aria-label": "Speed" });
+  private readonly message = h("div", { class: "message", role: "alert", "data-testid": "message", hidden: true });
+  private readonly legend = h("div", { class: "legend", "data-testid": "legend", hidden: true });
+  private readonly hint = h("div", { class: "hint" });
+  private readonly panel: Panel;
+  private readonly drawer = h("section", { class: "drawer", "aria-label": "Plots" });
+  private readonly tabs = h("div", { class: "tabs", role: "tablist" });
+  private readonly stageBox = h("main", { class: "stage" });
+  private readonly help: HTMLElement;
+  private readonly toast = h("div", { class: "toast", role: "status" });
+
+  constructor(
+    private readonly id: number,
+    state: ViewState,
+    goHome: (() => void) | null,
+  ) {
+    this.settings = state.settings;
+    this.picked = state.picked;
+    this.wanted = state.frame ?? -1;
+    this.following = state.frame === null;
+    this.moved = state.camera !== null;
+    this.store = new FrameStore(id);
+    this.log = new Log(id);
+    for (const speed of SPEEDS) this.speed.append(h("option", { value: String(speed) }, `${speed}×`));
+    this.speed.value = String(this.settings.speed);
+    this.speed.addEventListener("change", () => this.set({ speed: Number(this.speed.value) }));
+    this.slider.addEventListener("input", () => {
+      this.pause();
+      this.goto(Number(this.slider.value));
+    });
+    const loop = icon("loop", "Play again at the end", () => {
+      this.set({ loop: !this.settings.loop });
+      loop.setAttribute("aria-pressed", String(this.settings.loop));
+    });
+    loop.setAttribute("aria-pressed", String(this.settings.loop));
+    const top = h(
+      "header",
+      { class: "top" },
+      goHome && icon("home", "All scenes and runs", () => goHome(), "home"),
+      this.title,
+      this.chip,
+      h("span", { class: "grow" }),
+      icon("fit", "Fit (F)", () => this.fit(), "fit"),
+      icon("camera", "Save a picture (S)", () => void this.savePicture(), "screenshot"),
+      icon("link", "Copy a link to this view (L)", () => void this.copyLink(), "link"),
+      icon("plots", "Plots (P)", () => this.set({ plots: !this.settings.plots }), "plots"),
+      icon("theme", "Dark or light (T)", toggleTheme, "theme"),
+      icon("panel", "Panel (I)", () => this.set({ panel: !this.settings.panel }), "panel"),
+      icon("help", "Keys (?)", () => this.toggleHelp(), "help"),
+    );
+    const bottom = h(
+      "footer",
+      { class: "bottom" },
+      icon("first", "First frame (Home)", () => this.jump(0)),
+      icon("back", "Frame back (←)", () => this.jump(this.current - 1), "step-back"),
+      this.playButton,
+      icon("next", "Frame on (→)", () => this.jump(this.current + 1), "step"),
+      icon("last", "Last frame (End)", () => this.jump(Infinity)),
+      this.slider,
+      this.label,
+      this.speed,
+      loop,
+    );
+    this.help = h(
+      "div",
+      { class: "help", hidden: true, role: "dialog", "aria-label": "Keys" },
+      h("h2", {}, "Keys"),
+      h("dl", {}, ...KEYS.flatMap(([key, what]) => [h("dt", {}, ...key.split(" ").map((k) => h("kbd", {}, k))), h("dd", {}, what)])),
+      h("p", {}, "Drag to turn, right drag to pan, wheel to zoom, click to pick. On a tablet: one finger turns, two pan and zoom."),
+    );
+    this.panel = new Panel({
+      settings: this.settings,
+      set: (change) => this.set(change),
+      adjust: (change) => {
+        Object.assign(this.settings, change);
+        this.noteState();
+        void this.apply();
+      },
+      scale: (frame) => this.scale(frame).scale,
+      stopRun: () => void stopRun(this.id),
+      showScene: () => void this.showScene(),
+    });
+    this.drawer.append(this.tabs, this.plot.element);
+    this.stageBox.append(this.legend, this.hint, this.message, this.help, this.toast);
+    this.element = h("div", { class: "viewer" }, top, this.stageBox, this.panel.element, this.drawer, bottom);
+    this.stage = new Stage(this.stageBox);
+    this.stage.onMove = () => {
+      this.moved = true;
+      this.noteState();
+    };
+    this.plot.onSeek = (time) => {
+      this.pause();
+      this.goto(this.nearest(time));
+    };
+    this.listen();
+    this.layout();
+    void this.open(state);
+  }
+
+  private listen() {
+    const down = { x: 0, y: 0 };
+    this.stage.canvas.addEventListener("pointerdown", (event) => Object.assign(down, { x: event.clientX, y: event.clientY }));
+    this.stage.canvas.addEventListener("click", (event) => {
+      if (Math.hypot(event.clientX - down.x, event.clientY - down.y) < 5) void this.pickAt(event.clientX, event.clientY);
+    });
+    const keys = (event: KeyboardEvent) => this.key(event);
+    window.addEventListener("keydown", keys);
+    const off = onTheme(() => this.restyle());
+    this.cleanUp.push(() => window.removeEventListener("keydown", keys), off);
+  }
+
+  close(): void {
+    this.closed = true;
+    this.playing = false;
+    window.clearTimeout(this.poll);
+    window.clearTimeout(this.hashTimer);
+    this.cleanUp.forEach((done) => done());
+  }
+
+  // ---- The run -------------------------------------------------------------------------------------------------------------------
+
+  private async open(state: ViewState) {
+    this.setState("loading");
+    await this.refresh();
+    if (this.closed) return;
+    this.restyle();
+    if (this.indices.length > 0) {
+      await this.measure();
+      this.stage.setFlat(this.run?.info?.dimension === 2);
+      this.restyle();
+      this.stage.setBounds(this.bounds);
+      if (state.camera) this.stage.setCamera(state.camera);
+      else this.stage.fit();
+      const at = this.wanted < 0 ? (this.run?.live ? this.indices.length - 1 : 0) : this.indices.indexOf(this.wanted);
+      await this.goto(at >= 0 ? at : 0);
+      this.drawPanel();
+      this.drawPlots();
+    } else if (!this.run?.live) this.say(this.run?.error ?? "This run has no frames. Was it stopped before its first, or were frames turned off?");
+    else this.say("Waiting for the first frame …", false);
+    const again = async () => {
+      if (this.closed) return;
+      try {
+        await this.refresh();
+      } catch {
+        // Told by refresh; asked again soon.
+      }
+      this.poll = window.setTimeout(() => void again(), this.run?.live ? 700 : 4000);
+    };
+    this.poll = window.setTimeout(() => void again(), this.run?.live ? 700 : 4000);
+  }
+
+  /** Asks how the run stands; new frames and lines of the log are taken up. */
+  private async refresh() {
+    const before = this.indices.length;
+    try {
+      this.run = await getRun(this.id);
+      await this.log.refresh(this.run.log_bytes);
+    } catch (error) {
+      this.chip.textContent = "no connection";
+      this.chip.className = "chip failed";
+      if (this.indices.length === 0) this.say(error instanceof Error ? error.message : String(error));
+      return;
+    }
+    const run = this.run;
+    const list: number[] = [];
+    for (const [first, last] of run.frames) for (let i = first; i <= last && list.length < 1e6; i++) list.push(i);
+    const wasLast = this.current === before - 1;
+    this.indices = list;
+    this.slider.max = String(Math.max(list.length - 1, 0));
+    this.title.textContent = run.info?.scene ?? run.name;
+    document.title = `${run.info?.scene ?? run.name} – Splashdown`;
+    const [word, look] = describe(run);
+    this.chip.textContent = word;
+    this.chip.className = `chip ${look}`;
+    if (run.info?.message) this.chip.title = run.info.message;
+    if (list.length !== before && before > 0) {
+      this.drawPlots();
+      this.tellTime();
+      this.drawRunFacts();
+      if (this.following && wasLast && !this.playing && run.live) void this.goto(list.length - 1);
+    } else if (before === 0 && list.length > 0 && this.current >= -1 && this.frame === null && this.message.hidden === false) {
+      this.message.hidden = true;
+      await this.measure();
+      this.stage.setFlat(run.info?.dimension === 2);
+      this.restyle();
+      this.stage.setBounds(this.bounds);
+      this.stage.fit();
+      await this.goto(list.length - 1);
+      this.drawPanel();
+      this.drawPlots();
+    } else this.drawRunFacts();
+    if (list.length === 0 && run.error) this.say(run.error);
+  }
+
+  /** What the camera has to see: all of the first, a middle and the last frame. */
+  private async measure() {
+    const n = this.indices.length;
+    for (const at of new Set([0, Math.floor(n / 2), n - 1])) {
+      try {
+        const { bounds } = (await this.store.get(this.indices[at])).header;
+        if (bounds) this.bounds.union(new THREE.Box3(new THREE.Vector3(...bounds[0]), new THREE.Vector3(...bounds[1])));
+      } catch {
+        // It will be told when that frame is looked at.
+      }
+    }
+    if (this.bounds.isEmpty()) this.bounds.set(new THREE.Vector3(-0.5, -0.5, -0.5), new THREE.Vector3(0.5, 0.5, 0.5));
+  }
+
+  private timeOf(at: number): number {
+    return (this.indices[at] ?? 0) * (this.run?.interval ?? 1 / 30);
+  }
+
+  private nearest(time: number): number {
+    const wanted = time / (this.run?.interval ?? 1 / 30);
+    let best = 0;
+    for (let i = 1; i < this.indices.length; i++) {
+      if (Math.abs(this.indices[i] - wanted) < Math.abs(this.indices[best] - wanted)) best = i;
+    }
+    return best;
+  }
+
+  // ---- Frames --------------------------------------------------------------------------------------------------------------------
+
+  private setState(state: "loading" | "ready" | "error") {
+    this.element.dataset.state = state;
+  }
+
+  private needs(frame: Frame): ArrayRef[] {
+    const refs: ArrayRef[] = [];
+    for (const part of frame.header.parts) {
+      if (!this.settings.hidden.includes(part.name)) refs.push(...this.viewOf(frame, part).needs(part, this.settings));
+    }
+    return refs;
+  }
+
+  private viewOf(frame: Frame, part: Part): PartView {
+    const key = `${part.kind}:${part.name}`;
+    let view = this.views.get(key);
+    if (!view) {
+      const flat = frame.header.dimension === 2;
+      if (part.kind === "bodies") view = new BodiesView(flat);
+      else if (part.kind === "points") view = new PointsView(flat);
+      else if (part.kind === "mesh") view = new MeshView(flat);
+      else view = new GridView(frame.header.dimension, this.stage);
+      this.views.set(key, view);
+      this.stage.content.add(view.object);
+    }
+    return view;
+  }
+
+  /** Shows the frame at a place of the timeline; of several wishes the last one counts. */
+  private async goto(at: number): Promise<void> {
+    if (this.indices.length === 0) return;
+    this.wanted = Math.min(Math.max(Math.round(at), 0), this.indices.length - 1);
+    if (this.busy) return;
+    this.busy = true;
+    while (!this.closed) {
+      const place = this.wanted;
+      const index = this.indices[place];
+      this.setState("loading");
+      try {
+        const frame = await this.store.get(index);
+        await frame.ensure(this.needs(frame));
+        this.store.note(index, frame);
+        if (place !== this.wanted && !this.playing) continue;
+        this.show(place, frame);
+        this.message.hidden = true;
+        this.setState("ready");
+      } catch (error) {
+        this.current = place;
+        this.frame = null;
+        this.clear();
+        this.tellTime();
+        this.noteState();
+        this.say(error instanceof Error ? error.message : String(error), true, error instanceof ServerError && error.status === 422);
+      }
+      if (place === this.wanted) break;
+    }
+    this.busy = false;
+    if (this.playing) for (let k = 1; k <= AHEAD; k++) void this.prefetch(this.current + k);
+  }
+
+  private async prefetch(at: number) {
+    const index = this.indices[at];
+    if (index === undefined || this.store.has(index)) return;
+    try {
+      const frame = await this.store.get(index);
+      await frame.ensure(this.needs(frame));
+      this.store.note(index, frame);
+    } catch {
+      // Told when it is looked at.
+    }
+  }
+
+  private clear() {
+    for (const view of this.views.values()) view.object.visible = false;
+    this.stage.mark(null);
+    this.stage.invalidate();
+  }
+
+  private show(place: number, frame: Frame) {
+    this.current = place;
+    this.frame = frame;
+    const { bounds } = frame.header;
+    if (bounds) {
+      const grown = this.bounds.clone().union(new THREE.Box3(new THREE.Vector3(...bounds[0]), new THREE.Vector3(...bounds[1])));
+      const sizes = [grown, this.bounds].map((box) => box.getSize(new THREE.Vector3()).length());
+      if (sizes[0] > 1.1 * sizes[1]) {
+        this.bounds = grown;
+        this.stage.setBounds(grown);
+        if (!this.moved) this.stage.fit();
+      }
+    }
+    this.redraw();
+    this.tellTime();
+    this.noteState();
+    this.plot.setTime(frame.header.time);
+  }
+
+  /** Draws the frame again, after it or the settings changed. */
+  private redraw() {
+    const frame = this.frame;
+    if (!frame) return;
+    const { scale, unit } = this.scale(frame);
+    const shownParts = new Set<string>();
+    const liquids = frame.header.parts.map((part) => part.name).filter((name) => name.startsWith("surface of "));
+    frame.header.parts.forEach((part, number) => {
+      const view = this.viewOf(frame, part);
+      const visible = !this.settings.hidden.includes(part.name);
+      view.object.visible = visible;
+      if (!visible) return;
+      shownParts.add(`${part.kind}:${part.name}`);
+      view.update(frame, part, {
+        settings: this.settings,
+        scale,
+        number,
+        liquid: liquidColour(part.name, liquids),
+        flat: frame.header.dimension === 2,
+        size: this.stage.radius,
+      });
+    });
+    for (const [key, view] of this.views) if (!shownParts.has(key)) view.object.visible = false;
+    this.stage.setGround(this.settings.ground, this.settings.shadows);
+    this.drawLegend(frame, scale, unit);
+    this.markPicked();
+    this.drawPicked();
+    this.stage.invalidate();
+    this.element.dataset.frame = String(frame.header.index);
+  }
+
+  /** The colour scale of the chosen field over the parts that are shown. */
+  private scale(frame: Frame): { scale: Scale; unit: string } {
+    let [low, high] = [Infinity, -Infinity];
+    let unit = "";
+    for (const part of frame.header.parts) {
+      const field = part.kind === "grid" ? undefined : fieldOf(part, this.settings.colour);
+      if (!field?.range || this.settings.hidden.includes(part.name)) continue;
+      low = Math.min(low, field.components > 1 ? 0 : field.range[0]);
+      high = Math.max(high, field.range[1]);
+      unit = field.unit;
+    }
+    if (this.settings.range) return { scale: { low: this.settings.range[0], high: this.settings.range[1], signed: low < 0 && high > 0 }, unit };
+    return { scale: low <= high ? scaleOf(low, high) : scaleOf(0, 1), unit };
+  }
+
+  // ---- Time ----------------------------------------------------------------------------------------------------------------------
+
+  private tellTime() {
+    this.slider.value = String(this.current);
+    const at = Math.max(this.current, 0);
+    const time = this.frame?.header.time ?? this.timeOf(at);
+    const last = this.indices[this.indices.length - 1] ?? 0;
+    this.label.textContent = `${time.toFixed(3)} s · frame ${this.indices[at] ?? 0} of ${last}`;
+    const share = this.indices.length > 1 ? (100 * at) / (this.indices.length - 1) : 0;
+    this.slider.style.setProperty("--done", `${share}%`);
+  }
+
+  private toggle() {
+    if (this.playing) this.pause();
+    else this.play();
+  }
+
+  private play() {
+    if (this.indices.length < 2) return;
+    if (this.current >= this.indices.length - 1) this.current = 0;
+    this.playing = true;
+    this.following = false;
+    this.clock = this.timeOf(this.current);
+    this.lastTick = performance.now();
+    setIcon(this.playButton, "pause");
+    this.element.dataset.playing = "1";
+    requestAnimationFrame((now) => this.tick(now));
+  }
+
+  private pause() {
+    this.playing = false;
+    setIcon(this.playButton, "play");
+    delete this.element.dataset.playing;
+  }
+
+  private tick(now: number) {
+    if (!this.playing || this.closed) return;
+    // Simulated time follows the clock on the wall; a frame that comes late holds it, so that nothing is skipped unseen.
+    const passed = Math.min(now - this.lastTick, 100) / 1000;
+    this.lastTick = now;
+    if (!this.busy) {
+      this.clock += passed * this.settings.speed;
+      const end = this.timeOf(this.indices.length - 1);
+      if (this.clock > end) {
+        if (this.run?.live) this.clock = end;
+        else if (this.settings.loop) this.clock = 0;
+        else {
+          this.clock = end;
+          this.pause();
+        }
+      }
+      let at = this.current;
+      if (this.timeOf(at) > this.clock) at = 0;
+      while (at + 1 < this.indices.length && this.timeOf(at + 1) <= this.clock + 1e-9) at++;
+      if (at !== this.current) void this.goto(at);
+    }
+    requestAnimationFrame((next) => this.tick(next));
+  }
+
+  private jump(at: number) {
+    this.pause();
+    const last = this.indices.length - 1;
+    this.following = at >= last;
+    void this.goto(Math.min(at, last));
+  }
+
+  // ---- Settings ------------------------------------------------------------------------------------------------------------------
+
+  private set(change: Partial<Settings>) {
+    Object.assign(this.settings, change);
+    this.layout();
+    this.noteState();
+    if ("speed" in change) this.speed.value = String(this.settings.speed);
+    if ("plot" in change || "plots" in change) this.drawPlots();
+    this.drawPanel();
+    void this.apply();
+  }
+
+  /** Fetches what the settings ask for and draws. */
+  private async apply() {
+    const frame = this.frame;
+    if (!frame) return;
+    this.setState("loading");
+    try {
+      await frame.ensure(this.needs(frame));
+      if (this.frame === frame) this.redraw();
+      this.setState("ready");
+    } catch (error) {
+      this.say(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  private layout() {
+    this.element.classList.toggle("no-panel", !this.settings.panel);
+    this.element.classList.toggle("no-plots", !this.settings.plots);
+  }
+
+  private state(): ViewState {
+    return {
+      run: this.id,
+      frame: this.following && this.run?.live ? null : (this.indices[Math.max(this.current, 0)] ?? null),
+      camera: this.moved ? this.stage.getCamera() : null,
+      picked: this.picked,
+      settings: this.settings,
+    };
+  }
+
+  private noteState() {
+    window.clearTimeout(this.hashTimer);
+    this.hashTimer = window.setTimeout(() => {
+      if (!this.closed) history.replaceState(null, "", `#${toHash(this.state())}`);
+    }, 120);
+  }
+
+  private restyle() {
+    this.stage.setTheme(THEMES[currentTheme()]);
+    this.plot.setTime(this.frame?.header.time ?? 0);
+  }
+
+  private fit() {
+    const place = this.picked ? this.pickedPlace() : null;
+    if (place && place.radius > 0) {
+      this.stage.fit(new THREE.Sphere(place.centre, Math.max(place.radius, 0.02 * this.stage.radius)));
+      this.moved = true;
+    } else {
+      this.stage.fit();
+      this.moved = false;
+    }
+    this.noteState();
+  }
+
+  // ---- Picking -------------------------------------------------------------------------------------------------------------------
+
+  private async pickAt(x: number, y: number) {
+    const frame = this.frame;
+    if (!frame) return;
+    this.picked = null;
+    search: for (const hit of this.stage.hit(x, y)) {
+      for (let object: THREE.Object3D | null = hit.object; object; object = object.parent) if (!object.visible) continue search;
+      for (const part of frame.header.parts) {
+        const view = this.views.get(`${part.kind}:${part.name}`);
+        const entry = view && isInside(hit.object, view.object) ? view.entry(hit) : -1;
+        if (entry >= 0) {
+          this.picked = [part.name, entry];
+          break search;
+        }
+      }
+    }
+    this.markPicked();
+    this.noteState();
+    if (this.picked && !this.settings.panel) this.set({ panel: true });
+    await this.drawPicked();
+    this.drawPanel();
+  }
+
+  private pickedPart(): Part | undefined {
+    return this.frame?.header.parts.find((part) => part.name === this.picked?.[0]);
+  }
+
+  private pickedPlace() {
+    const part = this.pickedPart();
+    return part && this.picked ? (this.views.get(`${part.kind}:${part.name}`)?.locate(this.picked[1]) ?? null) : null;
+  }
+
+  private markPicked() {
+    this.stage.mark(this.picked ? this.pickedPlace() : null);
+  }
+
+  /** What is known of the thing that is picked. */
+  private async drawPicked() {
+    const [frame, part, picked] = [this.frame, this.pickedPart(), this.picked];
+    if (!frame || !part || !picked) {
+      this.panel.picked.replaceChildren(h("p", { class: "quiet" }, "Click a body to see its name, mass, velocity and energy."));
+      return;
+    }
+    const entry = picked[1];
+    const refs = part.fields.map((field) => field.data);
+    if (part.kind === "bodies") refs.push(part.names);
+    try {
+      await frame.ensure(refs);
+    } catch {
+      return;
+    }
+    if (frame !== this.frame || picked !== this.picked) return;
+    const rows: [string, string][] = [];
+    if (part.kind === "bodies") {
+      rows.push(["name", this.nameOf(frame, part, entry)]);
+      if (entry >= part.count) rows.push(["", "not in this frame"]);
+    } else rows.push(["name", part.name], [part.kind === "mesh" ? "particle" : "point", String(entry)]);
+    if (part.kind === "mesh") {
+      if (part.elements) rows.push(["elements", String(part.elements)]);
+      rows.push(["particles", String(part.particles)]);
+    }
+    const place = this.pickedPlace();
+    if (place) rows.push(["position", `${place.centre.toArray().slice(0, frame.header.dimension).map(shown).join(", ")} m`]);
+    for (const field of part.fields) {
+      const n = field.components;
+      if ((entry + 1) * n > field.data[1]) continue;
+      const values = [...frame.f32(field.data).subarray(entry * n, entry * n + n)];
+      const unit = field.unit === "1" ? "" : ` ${field.unit}`;
+      if (n === 1) rows.push([field.name, `${shown(values[0])}${unit}`]);
+      else {
+        const flat = frame.header.dimension === 2 ? values.slice(0, 2) : values;
+        rows.push([field.name === "velocity" ? "speed" : `|${field.name}|`, `${shown(Math.hypot(...values))}${unit}`]);
+        rows.push([field.name, `${flat.map(shown).join(", ")}${unit}`]);
+      }
+    }
+    this.panel.picked.replaceChildren(table(rows));
+  }
+
+  private nameOf(frame: Frame, part: BodiesPart, body: number): string {
+    let names = this.names.get(part.names_key);
+    if (!names) this.names.set(part.names_key, (names = JSON.parse(frame.text(part.names)) as string[]));
+    return names[body] ?? `body ${body}`;
+  }
+
+  // ---- Panel ---------------------------------------------------------------------------------------------------------------------
+
+  private drawPanel() {
+    if (this.frame) this.panel.draw(this.frame);
+    this.drawRunFacts();
+    void this.drawPicked();
+  }
+
+  private drawRunFacts() {
+    if (this.run) this.panel.drawRun(this.run, this.indices.length, this.frame?.header.step);
+  }
+
+  private async showScene() {
+    try {
+      const text = await getScene(this.id);
+      const dialog = h("dialog", { class: "scene-file" }, h("pre", {}, text));
+      dialog.append(h("button", { type: "button", onClick: () => dialog.close() }, "Close"));
+      dialog.addEventListener("close", () => dialog.remove());
+      this.element.append(dialog);
+      dialog.showModal();
+    } catch (error) {
+      this.tip(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  private drawLegend(frame: Frame, scale: Scale, unit: string) {
+    const bars: Node[] = [];
+    const bar = (name: string, of: string, s: Scale) => {
+      const ramp = h("div", { class: "ramp" });
+      ramp.style.background = gradient(s);
+      bars.push(
+        h("div", { class: "bar" }, h("div", { class: "bar-name" }, of && of !== "1" ? `${name} (${of})` : name), ramp, h("div", { class: "ends" }, h("span", {}, shown(s.low)), h("span", {}, shown((s.low + s.high) / 2)), h("span", {}, shown(s.high)))),
+      );
+    };
+    const colour = this.settings.colour;
+    if (colour !== "body" && frame.header.parts.some((part) => part.kind !== "grid" && fieldOf(part, colour))) {
+      bar(colour === "velocity" ? "speed" : colour, unit, scale);
+    }
+    for (const view of this.views.values()) {
+      if (view instanceof GridView && view.legend && view.object.visible) bar(view.legend.name, view.legend.unit, view.legend.scale);
+    }
+    this.legend.hidden = bars.length === 0;
+    this.legend.replaceChildren(...bars);
+  }
+
+  // ---- Plots ---------------------------------------------------------------------------------------------------------------------
+
+  private drawPlots() {
+    if (!this.settings.plots) return;
+    const all = groups(this.log);
+    if (all.length === 0) {
+      this.tabs.replaceChildren(h("span", { class: "quiet" }, "The log of this run is empty."));
+      return;
+    }
+    const chosen = all.find((group) => group.key === this.settings.plot) ?? all[0];
+    this.tabs.replaceChildren(
+      ...all.map((group) =>
+        h("button", { type: "button", role: "tab", "aria-selected": String(group === chosen), "data-testid": `plot-${group.key}`, onClick: () => this.set({ plot: group.key }) }, group.title),
+      ),
+    );
+    const end = this.run?.live && this.run.last_frame !== undefined ? this.run.last_frame * (this.run.interval ?? 0) : 0;
+    this.plot.show(this.log, chosen, end);
+    this.plot.setTime(this.frame?.header.time ?? 0);
+  }
+
+  // ---- Words ---------------------------------------------------------------------------------------------------------------------
+
+  private say(text: string, failed = true, damaged = false) {
+    if (failed) this.setState("error");
+    this.message.hidden = false;
+    this.message.replaceChildren(
+      h("strong", {}, failed ? "This cannot be shown" : "A moment"),
+      h("p", {}, text),
+      ...(damaged ? [h("p", { class: "quiet" }, "Other frames can still be looked at.")] : []),
+    );
+  }
+
+  private tip(text: string) {
+    this.toast.textContent = text;
+    this.toast.classList.add("shown");
+    window.setTimeout(() => this.toast.classList.remove("shown"), 2200);
+  }
+
+  private toggleHelp() {
+    this.help.hidden = !this.help.hidden;
+  }
+
+  private async savePicture() {
+    try {
+      const blob = await this.stage.picture();
+      const address = URL.createObjectURL(blob);
+      const link = h("a", { href: address, download: `${this.run?.info?.scene ?? "splashdown"}-${String(this.indices[this.current] ?? 0).padStart(6, "0")}.png` });
+      link.click();
+      window.setTimeout(() => URL.revokeObjectURL(address), 10000);
+      this.tip("Picture saved");
+    } catch (error) {
+      this.tip(error instanceof Error ? error.message : String(error));
+    }
+  }
+
+  private async copyLink() {
+    this.moved = true;
+    const link = `${location.href.replace(/#.*/, "")}#${toHash(this.state())}`;
+    history.replaceState(null, "", link);
+    try {
+      await navigator.clipboard.writeText(link);
+      this.tip("Link copied");
+    } catch {
+      this.tip("The link is in the address bar");
+    }
+  }
+
+  private key(event: KeyboardEvent) {
+    const target = event.target as HTMLElement;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (target instanceof HTMLSelectElement || (target instanceof HTMLInputElement && target.type !== "checkbox" && target.type !== "range")) return;
+    if (target instanceof HTMLInputElement && target.type === "range" && target !== this.slider && event.key.startsWith("Arrow")) return;
+    const slice = (axis: "x" | "y" | "z") => this.set({ slice: this.settings.slice === axis ? "off" : axis });
+    const step = event.shiftKey ? 10 : 1;
+    const actions: Record<string, () => void> = {
+      " ": () => this.toggle(),
+      ArrowLeft: () => this.jump(this.current - step),
+      ArrowRight: () => this.jump(this.current + step),
+      Home: () => this.jump(0),
+      End: () => this.jump(Infinity),
+      "[": () => this.changeSpeed(-1),
+      "]": () => this.changeSpeed(1),
+      f: () => this.fit(),
+      c: () => {
+        if (!this.frame) return;
+        const names = colourings(this.frame).map(([name]) => name);
+        this.set({ colour: names[(names.indexOf(this.settings.colour) + 1) % names.length], range: null });
+      },
+      v: () => this.set({ vectors: !this.settings.vectors }),
+      x: () => slice("x"),
+      y: () => slice("y"),
+      z: () => slice("z"),
+      g: () => this.set({ ground: !this.settings.ground }),
+      e: () => this.set({ edges: !this.settings.edges }),
+      p: () => this.set({ plots: !this.settings.plots }),
+      i: () => this.set({ panel: !this.settings.panel }),
+      s: () => void this.savePicture(),
+      l: () => void this.copyLink(),
+      t: toggleTheme,
+      "?": () => this.toggleHelp(),
+      Escape: () => {
+        this.help.hidden = true;
+        this.picked = null;
+        this.markPicked();
+        void this.drawPicked();
+        this.noteState();
+      },
+    };
+    const action = actions[event.key] ?? actions[event.key.toLowerCase()];
+    if (!action) return;
+    event.preventDefault();
+    action();
+  }
+
+  private changeSpeed(by: number) {
+    const at = SPEEDS.findIndex((speed) => speed >= this.settings.speed);
+    this.set({ speed: SPEEDS[Math.min(Math.max((at < 0 ? SPEEDS.length - 1 : at) + by, 0), SPEEDS.length - 1)] });
+  }
+}
+
+function isInside(object: THREE.Object3D, group: THREE.Object3D): boolean {
+  for (let at: THREE.Object3D | null = object; at; at = at.parent) if (at === group) return true;
+  return false;
+}
