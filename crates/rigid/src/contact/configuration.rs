@@ -3,8 +3,8 @@
 use super::{Contacts, InverseInertia};
 use crate::collide::{Pose, Touch};
 use crate::{Body, Motion};
-use rayon::prelude::*;
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
+use splashdown_parallel::prelude::*;
 
 /// Poses, inverse inertias and contact points of one configuration.
 #[derive(Debug, Clone, Default)]
