@@ -4,8 +4,12 @@
 
 use rapier3d::prelude as rapier;
 use rustix::time::{ClockId, clock_gettime};
-use splashdown_couple::World;
-use splashdown_scene::{AnyWorld, Scene, build};
+use splashdown_math::{Dim, Frame, Space, Vector};
+use splashdown_rigid::{
+    Body, BodyState, ContactMemory, ContactOptions, ContactSolver, ContactStage, EnergyFix, Geometry, GeometryError,
+    Kind, Material, Motion, OrientationOrder,
+};
+use std::sync::Arc;
 
 /// Seconds simulated.
 const SECONDS: f64 = 5.0;
@@ -145,62 +149,129 @@ fn rapier_heavy(ratio: f64) -> f64 {
     worst
 }
 
-/// A world of ours from a scene's text.
-fn our_world(text: &str) -> Result<World<3>, String> {
-    let scene = Scene::parse("peers.toml", text, &[]).map_err(|error| error.to_string())?;
-    match build(&scene).map_err(|error| error.to_string())? {
-        AnyWorld::Three(mut world) => {
-            world.options_mut().contact.sleeping.enabled = false;
-            Ok(*world)
+/// Our stages of contact in the order of the coupled step, with gravity; what the coupled step adds (springs, joints, copies of the state) is left out.
+struct Ours {
+    bodies: Vec<Body<3>>,
+    frames: Vec<Frame<3>>,
+    motions: Vec<Motion<3>>,
+    memory: ContactMemory<3>,
+    solver: ContactSolver<3>,
+    options: ContactOptions,
+}
+
+impl Ours {
+    fn new() -> Self {
+        Self {
+            bodies: Vec::new(),
+            frames: Vec::new(),
+            motions: Vec::new(),
+            memory: ContactMemory::default(),
+            solver: ContactSolver::default(),
+            options: ContactOptions::default(),
         }
-        AnyWorld::Two(_) => Err("the scene has three dimensions".into()),
+    }
+
+    fn add(
+        &mut self,
+        kind: Kind,
+        geometry: &Arc<Geometry<3>>,
+        mass: f64,
+        position: [f64; 3],
+    ) -> Result<(), String> {
+        let body = Body::with_geometry("body", kind, mass, geometry.clone()).map_err(|error| error.to_string())?;
+        self.bodies.push(body.material(Material::new(0.0, 0.5)));
+        self.frames.push(Frame { position: Vector::from(position), rotation: Dim::<3>::identity() });
+        self.motions.push(Motion::zero());
+        Ok(())
+    }
+
+    fn fall(&self, motions: &mut [Motion<3>], time: f64) {
+        for (motion, _) in motions.iter_mut().zip(&self.bodies).filter(|(_, body)| body.is_dynamic()) {
+            motion.velocity.y -= 9.81 * time;
+        }
+    }
+
+    fn step(&mut self, dt: f64) {
+        let mut solver = std::mem::take(&mut self.solver);
+        let stage = ContactStage {
+            bodies: &self.bodies,
+            dt,
+            options: &self.options,
+            order: OrientationOrder::Second,
+            fix: EnergyFix::Always,
+            linked: &[],
+            asleep: &[],
+        };
+        let before: Vec<BodyState<3>> = (self.frames.iter().zip(&self.motions))
+            .map(|(frame, motion)| BodyState {
+                frame: *frame,
+                velocity: motion.velocity,
+                angular_momentum: motion.angular_momentum,
+            })
+            .collect();
+        let mut motions = self.motions.clone();
+        let mut half = motions.clone();
+        self.fall(&mut half, 0.5 * dt);
+        let start = motions.clone();
+        solver.collide(&stage, &self.frames, &mut motions, &half);
+        for ((half, start), after) in half.iter_mut().zip(&start).zip(&motions) {
+            half.velocity += after.velocity - start.velocity;
+            half.angular_momentum += after.angular_momentum - start.angular_momentum;
+        }
+        solver.contact_half(&stage, &self.frames, &motions, &mut half, &self.memory);
+        let mut frames: Vec<Frame<3>> =
+            (0..half.len()).map(|i| stage.evolve(i, &self.frames[i], &half[i])).collect();
+        solver.push_out(&stage, &mut frames);
+        self.fall(&mut motions, dt);
+        let mut memory = std::mem::take(&mut self.memory);
+        solver.contact_full(&stage, &frames, &mut motions, &mut memory);
+        solver.limit_energy(&stage, &Vector::from([0.0, -9.81, 0.0]), &before, &frames, &mut motions);
+        self.memory = memory;
+        self.solver = solver;
+        self.frames = frames;
+        self.motions = motions;
     }
 }
 
+fn shared(geometry: Result<Geometry<3>, GeometryError>) -> Result<Arc<Geometry<3>>, String> {
+    geometry.map(Arc::new).map_err(|error| error.to_string())
+}
+
 fn our_pile(size: [usize; 3], spheres: bool, rate: f64) -> Result<Outcome, String> {
-    let mut text = String::from("dimension = 3\n[time]\nend = 5\nframe_rate = 30\n");
-    for (k, (normal, point)) in walls(size).into_iter().enumerate() {
-        text += &format!(
-            "[[rigid]]\nname = \"wall-{k}\"\nkind = \"static\"\nshape = {{ plane = {{ normal = {normal:?} }} }}\nposition = {point:?}\n"
-        );
+    let mut world = Ours::new();
+    for (normal, point) in walls(size) {
+        let plane = shared(Geometry::half_space(Vector::from(normal)))?;
+        world.add(Kind::Static, &plane, 1.0, point)?;
     }
-    let shape = if spheres { "sphere = { radius = 0.1 }" } else { "box = { size = [0.2, 0.2, 0.2] }" };
-    for y in 0..size[1] {
-        let position = place(size, y * size[0]);
-        text += &format!(
-            "[[rigid]]\nname = \"layer-{y}\"\nshape = {{ {shape} }}\ndensity = 1000\nposition = {position:?}\nrestitution = 0\nfriction = 0.5\nrepeat = {{ count = [{}, 1, {}], spacing = [0.21, 0.21, 0.21] }}\n",
-            size[0], size[2]
-        );
+    let solid = shared(if spheres { Geometry::sphere(0.1) } else { Geometry::cuboid(Vector::repeat(0.1)) })?;
+    let mass = 1000.0 * solid.properties().map_or(1.0, |properties| properties.volume);
+    for i in 0..size.iter().product() {
+        world.add(Kind::Dynamic, &solid, mass, place(size, i))?;
     }
-    let mut world = our_world(&text)?;
     let start = cpu_seconds();
     for _ in 0..(SECONDS * rate).round() as usize {
-        world.step(1.0 / rate).map_err(|error| error.to_string())?;
+        world.step(1.0 / rate);
     }
     let cost = 1e3 * (cpu_seconds() - start) / SECONDS;
-    let bodies = &world.state().bodies[5..];
     Ok(Outcome {
         cost,
-        measure: bodies.iter().map(|body| body.frame.position.y).fold(0.0, f64::max),
-        speed: bodies.iter().map(|body| body.velocity.norm()).fold(0.0, f64::max),
+        measure: world.frames[5..].iter().map(|frame| frame.position.y).fold(0.0, f64::max),
+        speed: world.motions[5..].iter().map(|motion| motion.velocity.norm()).fold(0.0, f64::max),
     })
 }
 
 fn our_heavy(ratio: f64) -> Result<f64, String> {
-    let cube = |name: &str, y: f64, mass: f64| {
-        format!(
-            "[[rigid]]\nname = \"{name}\"\nshape = {{ box = {{ size = [0.2, 0.2, 0.2] }} }}\nmass = {mass}\nposition = [0, {y}, 0]\n"
-        )
-    };
-    let text = String::from("dimension = 3\n[time]\nend = 5\nframe_rate = 30\n[[rigid]]\nname = \"floor\"\nkind = \"static\"\nshape = { plane = {} }\n")
-        + &cube("light", 0.1, 1.0)
-        + &cube("heavy", 0.3, ratio);
-    let mut world = our_world(&text)?;
+    let mut world = Ours::new();
+    let floor = shared(Geometry::half_space(Vector::from([0.0, 1.0, 0.0])))?;
+    world.add(Kind::Static, &floor, 1.0, [0.0; 3])?;
+    let cube = shared(Geometry::cuboid(Vector::repeat(0.1)))?;
+    world.add(Kind::Dynamic, &cube, 1.0, [0.0, 0.1, 0.0])?;
+    world.add(Kind::Dynamic, &cube, ratio, [0.0, 0.3, 0.0])?;
     let mut worst = 0.0f64;
     for step in 0..300 {
-        world.step(1.0 / 60.0).map_err(|error| error.to_string())?;
+        world.step(1.0 / 60.0);
         if step >= 240 {
-            let height = |i: usize| world.state().bodies[i].frame.position.y;
+            let height = |i: usize| world.frames[i].position.y;
             worst = worst.max(0.1 - height(1)).max(0.2 - (height(2) - height(1)));
         }
     }

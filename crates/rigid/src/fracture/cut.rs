@@ -56,49 +56,27 @@ where
     }
 
     /// Puts particles that lie off the surface by much of the piece's size onto it: where a piece is as small as the samples, the surface of the body and
-    /// that of the piece are not the same.
+    /// that of the piece are not the same. All others stay where they are on the body.
     fn settle_particles(&mut self) {
-        const STEPS: usize = 4;
-        let h = self.phi.lattice().spacing().min();
-        let near = self.particles.iter().filter(|point| self.distance(point).abs() <= 0.5 * h);
-        let reach = near.map(|point| (point - self.moments.centre).norm()).fold(0.0, f64::max);
-        let far = 0.4 * reach.max(1.25 * h);
-        let off = |piece: &Self, point: &Vector<D>| piece.distance(point).abs() > far;
-        let mut lost: Vec<usize> = Vec::new();
-        for k in 0..self.particles.len() {
-            let start = self.particles[k];
-            if !off(self, &start) {
-                continue;
+        // Each pass may make the piece smaller.
+        for _ in 0..3 {
+            let size = self.particles.iter().map(|x| (x - self.moments.centre).norm()).fold(0.0, f64::max);
+            let far: Vec<usize> = (0..self.particles.len())
+                .filter(|&k| self.distance(&self.particles[k]).abs() > 0.45 * size)
+                .collect();
+            if far.is_empty() {
+                return;
             }
-            let mut point = start;
-            for _ in 0..STEPS {
-                let hull = self.phi.lattice().hull();
-                point = Vector::from_fn(|a, _| point[a].clamp(hull.min[a], hull.max[a]));
-                let (distance, slope) =
-                    self.phi.sample_with_gradient(&point, Interpolation::Linear, Reach::Interior);
-                let square = slope.norm_squared();
-                if !(square > 0.01) {
-                    break;
+            let Ok(surface) = extract(&self.phi, &Extraction { closed: true, ..Extraction::default() })
+            else {
+                return;
+            };
+            for k in far {
+                let away = |point: &Vector<D>| (point - self.particles[k]).norm_squared();
+                let nearest = surface.mesh.points.iter().min_by(|a, b| away(a).total_cmp(&away(b)));
+                if let Some(nearest) = nearest {
+                    self.particles[k] = *nearest;
                 }
-                point -= slope * (distance / square);
-            }
-            self.particles[k] = point;
-            if off(self, &point) {
-                self.particles[k] = start;
-                lost.push(k);
-            }
-        }
-        if lost.is_empty() {
-            return;
-        }
-        let Ok(surface) = extract(&self.phi, &Extraction { closed: true, ..Extraction::default() }) else {
-            return;
-        };
-        for k in lost {
-            let away = |point: &&Vector<D>| (**point - self.particles[k]).norm_squared();
-            let nearest = surface.mesh.points.iter().min_by(|a, b| away(a).total_cmp(&away(b)));
-            if let Some(nearest) = nearest {
-                self.particles[k] = *nearest;
             }
         }
     }
