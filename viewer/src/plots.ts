@@ -119,10 +119,11 @@ const nonZero = (curve?: ArrayLike<number>) => curve !== undefined && Array.prot
 
 const COLOURS = ["#ee7733", "#33a1de", "#22b573", "#c77dff", "#e5c03a", "#ef6a8a"];
 
-const shortNumber = (x: number) => {
+const shortNumber = (x: number, digits = 4) => {
   if (x === 0) return "0";
   const size = Math.abs(x);
-  return size >= 1e5 || size < 1e-3 ? x.toExponential(2).replace("e+", "e") : String(Number(x.toPrecision(4)));
+  if (size >= 1e5 || size < 1e-3) return x.toExponential(Math.max(digits - 2, 1)).replace("e+", "e");
+  return String(Number(x.toPrecision(digits)));
 };
 
 /** A plot that is also a timeline: a click or drag on it goes there. */
@@ -199,12 +200,16 @@ export class Plot {
     pen.lineWidth = 1;
     pen.textAlign = "right";
     pen.textBaseline = "middle";
-    for (const value of ticks(low, high, Math.max(2, Math.floor(height / 34)))) {
+    const lines = ticks(low, high, Math.max(2, Math.floor(height / 34)));
+    // As many digits as tell neighbours apart.
+    const relative = Math.max(Math.abs(low), Math.abs(high)) / (lines.length > 1 ? lines[1] - lines[0] : 1);
+    const digits = Math.min(Math.max(Math.ceil(Math.log10(relative)) + 1, 4), 9);
+    for (const value of lines) {
       pen.beginPath();
       pen.moveTo(LEFT, Math.round(y(value)) + 0.5);
       pen.lineTo(width - RIGHT, Math.round(y(value)) + 0.5);
       pen.stroke();
-      pen.fillText(shortNumber(value), LEFT - 6, y(value));
+      pen.fillText(shortNumber(value, digits), LEFT - 6, y(value));
     }
     pen.textAlign = "center";
     pen.textBaseline = "top";

@@ -241,6 +241,8 @@ export class Viewer {
     const list: number[] = [];
     for (const [first, last] of run.frames) for (let i = first; i <= last && list.length < 1e6; i++) list.push(i);
     const wasLast = this.current === before - 1;
+    // Another run took the place of this one.
+    if (list.length < before) this.store.clear();
     this.indices = list;
     this.slider.max = String(Math.max(list.length - 1, 0));
     this.title.textContent = run.info?.scene ?? run.name;

@@ -1,6 +1,6 @@
 // What a person does with the viewer, in a real browser with software rendering.
 
-import { closeSync, openSync, truncateSync, writeSync } from "node:fs";
+import { closeSync, openSync, rmSync, symlinkSync, truncateSync, writeFileSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import { expect, type Page, test } from "@playwright/test";
 import { remove, run, type Server, serve, temporary, write } from "./program";
@@ -263,6 +263,28 @@ test("who has no token gets nothing, and no path leads out", async ({ request })
   }
   const scene = await request.post(`${server.base}api/scenes/..%2f..%2fetc%2fpasswd/run`);
   expect(scene.status()).toBe(404);
+});
+
+test("links that lead out of the run's folder are not followed", async ({ request }) => {
+  write(join(folder, "linked"), "everything");
+  const linked = join(folder, "linked/everything");
+  const outside = join(folder, "secret.txt");
+  writeFileSync(outside, "secret");
+  for (const name of ["log.jsonl", "scene.original.toml", "frames/frame-000001.spf"]) {
+    rmSync(join(linked, name));
+    symlinkSync(outside, join(linked, name));
+  }
+  const other = await serve("view", linked);
+  try {
+    for (const path of ["log", "scene", "frames/1"]) {
+      const answer = await request.get(`${other.base}api/runs/0/${path}`);
+      expect(answer.status(), path).toBe(404);
+      expect(await answer.text()).not.toContain("secret");
+    }
+    expect((await request.get(`${other.base}api/runs/0/frames/0`)).status()).toBe(200);
+  } finally {
+    other.stop();
+  }
 });
 
 test("ranges and tags", async ({ request }) => {

@@ -95,7 +95,7 @@ fn pile(time: f64) -> Vec<Part> {
     let (mut positions, mut rotations, mut velocity) = (Vec::new(), Vec::new(), Vec::new());
     for body in 0..count as u64 {
         let radius = 3.0 * scatter(3 * body).sqrt();
-        let angle = 6.283 * scatter(3 * body + 1);
+        let angle = std::f64::consts::TAU * scatter(3 * body + 1);
         let height = 0.1 + 2.4 * scatter(3 * body + 2) * (1.0 - radius / 3.4);
         let drop = (1.5 - 4.9 * time * time).max(0.0);
         positions.extend([radius * angle.cos(), height + drop, radius * angle.sin()]);

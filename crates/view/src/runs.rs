@@ -142,9 +142,15 @@ impl Cache {
 }
 
 impl KnownRun {
+    /// A file of the run, if it is there and really in the folder: links that lead out are not followed.
+    pub fn file(&self, path: PathBuf) -> Option<PathBuf> {
+        let (root, there) = (fs::canonicalize(self.layout.root()).ok()?, fs::canonicalize(path).ok()?);
+        (there.starts_with(root) && there.is_file()).then_some(there)
+    }
+
     /// Changes whenever the file of the frame does; `None` if there is none.
     pub fn tag(&self, index: u64) -> Option<String> {
-        let file = fs::metadata(self.layout.frame(index)).ok().filter(fs::Metadata::is_file)?;
+        let file = fs::metadata(self.file(self.layout.frame(index))?).ok()?;
         let changed = file.modified().ok()?.duration_since(UNIX_EPOCH).map_or(0, |time| time.as_nanos());
         Some(format!("\"{:x}-{changed:x}\"", file.len()))
     }

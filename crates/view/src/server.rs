@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::routing::{get, post};
 use serde_json::json;
+use splashdown_scene::storage;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -281,9 +282,10 @@ async fn stop(State(app): Shared, FromPath((_, id)): FromPath<(String, String)>)
 
 async fn scene(State(app): Shared, FromPath((_, id)): FromPath<(String, String)>) -> Answer {
     away(move || match known(&app, &id) {
-        Ok((_, run)) => match splashdown_scene::storage::read(&run.layout.original_scene()) {
-            Ok(text) => http::bytes(StatusCode::OK, "text/plain; charset=utf-8", text),
-            Err(error) => http::error(StatusCode::NOT_FOUND, error),
+        Ok((_, run)) => match run.file(run.layout.original_scene()).map(|path| storage::read(&path)) {
+            Some(Ok(text)) => http::bytes(StatusCode::OK, "text/plain; charset=utf-8", text),
+            Some(Err(error)) => http::error(StatusCode::NOT_FOUND, error),
+            None => http::error(StatusCode::NOT_FOUND, "this run has no scene file"),
         },
         Err(answer) => answer,
     })
@@ -346,7 +348,10 @@ async fn log(
             Ok((_, run)) => run,
             Err(answer) => return answer,
         };
-        let length = std::fs::metadata(run.layout.log()).map_or(0, |log| log.len());
+        let Some(path) = run.file(run.layout.log()) else {
+            return http::error(StatusCode::NOT_FOUND, "this run has no log");
+        };
+        let length = std::fs::metadata(&path).map_or(0, |log| log.len());
         let range = match http::asked(&headers, length) {
             Asked::Whole => 0..length,
             Asked::Part(range) => range,
@@ -356,7 +361,7 @@ async fn log(
         if range.is_empty() {
             return http::bytes(StatusCode::OK, "application/jsonl", Vec::new());
         }
-        match read_part(&run.layout.log(), range.start, range.end - range.start) {
+        match read_part(&path, range.start, range.end - range.start) {
             Ok(bytes) => {
                 let mut answer = http::partial("application/jsonl", &range, length, bytes);
                 answer.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
