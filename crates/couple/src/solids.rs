@@ -119,6 +119,8 @@ where
         let start = motion.time;
         let mut report = IntegrationReport::default();
         let (mut done, mut halvings, mut limit) = (0.0, 0, None);
+        // Longest part that has not failed in this step.
+        let mut allowed = dt;
         while done < dt {
             self.set_strengths(start + done);
             let longest = match limit {
@@ -128,7 +130,8 @@ where
             };
             limit = Some(longest);
             let left = dt - done;
-            let parts = (left / longest).ceil().max(1.0) * f64::from(1u32 << halvings);
+            // A little more than a whole number of parts is rounding, not one part more.
+            let parts = (left / longest.min(allowed) * (1.0 - 1e-12)).ceil().max(1.0);
             // The last part ends at the end to the bit, so that no sliver remains.
             let (step, after) = if parts > 1.0 { (left / parts, done + left / parts) } else { (left, dt) };
             for (obstacle, &body) in self.integrator.obstacles.iter_mut().zip(&self.followed) {
@@ -150,7 +153,10 @@ where
                     report.contacts = one.contacts;
                     report.self_contact = one.self_contact;
                 }
-                Err(_) if halvings < MOST_HALVINGS => halvings += 1,
+                Err(_) if halvings < MOST_HALVINGS => {
+                    halvings += 1;
+                    allowed = 0.5 * step;
+                }
                 Err(error) => return Err(error.to_string()),
             }
         }

@@ -46,7 +46,8 @@ fn loops_give_what_iterators_give() {
         );
         let negative: Vec<isize> = (-5..7isize).into_par_iter().collect();
         assert_eq!(negative, (-5..7).collect::<Vec<_>>());
-        assert_eq!((5..2u32).into_par_iter().count(), 0);
+        let (first, end) = (5u32, 2);
+        assert_eq!((first..end).into_par_iter().count(), 0);
     });
 }
 

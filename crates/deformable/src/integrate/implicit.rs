@@ -247,7 +247,7 @@ impl<const D: usize> Preconditioner for NodeBlocks<D> {
 /// has changed; nothing is kept from step to step but the analysis of the pattern, so that a resumed run gives the same bits.
 enum Inverse {
     Nothing,
-    Factor(SparseCholesky),
+    Factor(Box<SparseCholesky>),
     Grid(Box<Amg>),
 }
 
@@ -291,7 +291,7 @@ impl Inverse {
         let mut iteration = Iteration::new(stopping);
         if choice == LinearSolver::Cholesky {
             if let Self::Factor(factor) = self {
-                let report = pcg(operator, factor, residual, step, &mut iteration, workspace)?;
+                let report = pcg(operator, &mut **factor, residual, step, &mut iteration, workspace)?;
                 if report.iterations > STALE {
                     self.drop_into(cached);
                 }
@@ -304,7 +304,7 @@ impl Inverse {
             };
             if let Some(mut factor) = factor {
                 factor.solve(residual, step)?;
-                *self = Self::Factor(factor);
+                *self = Self::Factor(Box::new(factor));
                 return Ok(1);
             }
         }
@@ -337,7 +337,7 @@ impl Inverse {
     /// Gives the factor back, so that its analysis serves the next one.
     fn drop_into(&mut self, cached: &mut FactorCache) {
         if let Self::Factor(factor) = std::mem::replace(self, Self::Nothing) {
-            cached.0 = Some(factor);
+            cached.0 = Some(*factor);
         }
     }
 }
