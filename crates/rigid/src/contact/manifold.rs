@@ -169,9 +169,7 @@ where
         for k in 0..D {
             local[k] = along[k];
         }
-        for k in D..Self::SIZE {
-            local[k] = spin[k - D];
-        }
+        local[D..Self::SIZE].copy_from_slice(&spin[..Self::SIZE - D]);
         local
     }
 
@@ -194,8 +192,7 @@ where
     /// What row `k`, not of a point, reads of a relative motion.
     #[inline(always)]
     fn component(&self, k: usize) -> usize {
-        let after = 1 + k - self.points as usize;
-        after
+        1 + k - self.points as usize
     }
 
     /// Speed of row `k`, without bias.
