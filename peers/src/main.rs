@@ -45,7 +45,7 @@ fn main() {
             for spheres in [false, true] {
                 let what = if spheres { "spheres" } else { "boxes" };
                 let scene = format!("{} {what}", size.iter().product::<usize>());
-                let mut row = |program: &str, rate: f64, outcome: Outcome| {
+                let row = |program: &str, rate: f64, outcome: Outcome| {
                     let Outcome { cost, measure, speed } = outcome;
                     println!("| {scene} | {program} | 1/{rate} | {:.1} | {cost:.0} | {measure:.4} | {speed:.1e} |", cost / rate);
                 };
@@ -140,7 +140,7 @@ fn rapier_heavy(ratio: f64) -> f64 {
     for step in 0..300 {
         world.step();
         if step >= 240 {
-            let height = |body| f64::from(world.bodies[body].translation().y);
+            let height = |body: rapier::RigidBodyHandle| f64::from(world.bodies[body].translation().y);
             let below = 0.1 - height(light);
             let between = 0.2 - (height(heavy) - height(light));
             worst = worst.max(below).max(between);

@@ -22,7 +22,7 @@ impl Sleep {
         let allowed = model.options.contact.sleeping.enabled
             && alone
             && model.fluid.is_none()
-            && model.particles.len() == 0;
+            && model.particles.is_empty();
         let mut asleep = if allowed { state.rest.sleepers(model.bodies.len()) } else { Vec::new() };
         if !asleep.is_empty() {
             let motions: Vec<Motion<D>> = state.bodies.iter().map(Motion::of).collect();

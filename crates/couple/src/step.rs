@@ -207,7 +207,7 @@ where
     if contact.report().contacts > 0 {
         articulation.post_stabilize_after_contact(&frames, &mut full.velocities);
     }
-    if rigid_only && model.fluid.is_none() && model.particles.len() == 0 {
+    if rigid_only && model.fluid.is_none() && model.particles.is_empty() {
         contact.limit_energy(&stage, &model.gravity, &state.bodies, &frames, &mut full.velocities.bodies);
     }
     sleep.still(&mut full.velocities.bodies);

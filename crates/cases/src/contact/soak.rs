@@ -2,6 +2,8 @@
 //! that is not finite, no error, and never more energy than there was.
 //!
 //! Source: conservation; the project's soak of 500 scenes of 10 s.
+//!
+//! Known to fail: the worst of the 500 scenes, seed 196, gains 9 % of its energy. None has an error or a value that is not finite.
 
 use super::set_up::{add, at, shared, step, world};
 use crate::{Case, CaseError, Measurements, Speed};
