@@ -91,7 +91,10 @@ where
     }
     let given: usize =
         pieces.iter().map(|piece| particles.iter().filter(|p| piece.particles.contains(p)).count()).sum();
-    assert!(given >= particles.len());
+    // All but those of pieces as small as the samples, which lie within a cell.
+    assert!(100 * given >= 99 * particles.len());
+    let near = |p: &Vector<D>| pieces.iter().flat_map(|piece| &piece.particles).any(|q| (q - p).norm() <= h);
+    assert!(particles.iter().all(near));
     pieces
 }
 
