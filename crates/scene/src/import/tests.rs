@@ -225,7 +225,7 @@ fn an_ellipsoid_keeps_its_axes_and_most_of_its_volume() {
         // The body's own axes are its principal ones, whichever of the file's they are.
         let mut end = Vector::<3>::zeros();
         end[axis] = reach;
-        let end = world.state().bodies[0].frame.to_local(&end);
+        let end = world.state().bodies[0].frame.to_object(&end);
         assert!(
             geometry.signed_distance(&end).abs() < 2e-3,
             "axis {axis}: {}",
