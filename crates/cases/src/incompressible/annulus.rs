@@ -1,7 +1,9 @@
 //! A ring of incompressible material in the plane, set in motion radially: `r dr/dt` is the same everywhere, so that the inner radius `a` obeys an ordinary
 //! differential equation,
 //!
-//!     rho [(a a'' + a'^2) ln(b/a) + 1/2 a'^2 (a^2/b^2 - 1)] = -mu [ln(l_a/l_b) + 1/2 (l_b^-2 - l_a^-2)],   b^2 = a^2 + 3,
+//! ```text
+//! rho [(a a'' + a'^2) ln(b/a) + 1/2 a'^2 (a^2/b^2 - 1)] = -mu [ln(l_a/l_b) + 1/2 (l_b^-2 - l_a^-2)],   b^2 = a^2 + 3,
+//! ```
 //!
 //! with the stretches `l_a = a`, `l_b = b/2`, `mu = rho = 1`, `a(0) = 1`, `a'(0) = 0.5`.
 //!
