@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 /// Pieces for each thread: enough that one slow piece does not keep the others waiting.
-const PIECES_A_THREAD: usize = 8;
+const PIECES_A_THREAD: usize = 4;
 
 /// Number of threads that loops run on.
 pub fn threads() -> usize {
