@@ -34,7 +34,8 @@ pub struct IncompressibleOptions {
     pub max_iterations: usize,
     /// Newton steps of the position correction.
     pub newton_steps: usize,
-    /// Do contacts act on the velocity before the correction of positions, too? Needed under extreme pressure; makes things stick.
+    /// Do contacts act on the velocity before the correction of positions, too? Needed under extreme pressure; makes things stick. Schemes
+    /// A, B and C only: the others always have contacts.
     pub contact_in_prediction: bool,
 }
 

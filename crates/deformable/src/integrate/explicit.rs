@@ -62,9 +62,12 @@ where
         let (half, iterations) = self.velocity_change(solid, &motion.velocity, 0.5 * dt, &[])?;
         report.linear_iterations += iterations;
         let mut moving = plus(&motion.velocity, 1.0, &half);
-        let Some(mut incompressible) = self.incompressible.take() else { return Ok(moving) };
+        let Some(contact_first) = self.incompressible.as_ref().map(|body| body.options.contact_in_prediction)
+        else {
+            return Ok(moving);
+        };
         let touches = self.coming_touches(solid, motion, &moving, dt);
-        if incompressible.options.contact_in_prediction {
+        if contact_first {
             let mut start = motion.velocity.clone();
             hold(&mut start, &touches);
             let (half, iterations) = self.velocity_change(solid, &start, 0.5 * dt, &touches)?;
@@ -73,16 +76,10 @@ where
         }
         let pairs = self.self_contact.as_ref().map_or_else(Vec::new, |c| c.rows(&motion.position, 1.0));
         let kept = Kept { touches: &touches, pairs: &pairs };
-        let corrected = incompressible.correct_motion(
-            solid,
-            &motion.position,
-            &mut moving,
-            dt,
-            &kept,
-            &mut report.incompressible,
-        );
-        self.incompressible = Some(incompressible);
-        corrected?;
+        if let Some(body) = &mut self.incompressible {
+            let report = &mut report.incompressible;
+            body.correct_motion(solid, &motion.position, &mut moving, dt, &kept, report)?;
+        }
         Ok(moving)
     }
 
