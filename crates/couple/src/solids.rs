@@ -73,6 +73,8 @@ where
     carried: Vec<bool>,
     /// Bodies that carry particles, ascending.
     carriers: Vec<u32>,
+    /// Bodies that carry particles of each of `bodies`: they do not touch its other particles.
+    inside: Vec<Vec<u32>>,
     /// Part of the elastic stability limit that explicit steps use.
     pub safety: f64,
 }
@@ -147,6 +149,7 @@ where
             followed: Vec::new(),
             carried: Vec::new(),
             carriers: Vec::new(),
+            inside: Vec::new(),
             safety: 0.5,
         }
     }
@@ -199,6 +202,29 @@ where
         carriers.sort_unstable();
         carriers.dedup();
         self.carriers = carriers;
+        self.inside = (self.bodies.iter())
+            .map(|body| {
+                let own =
+                    self.bindings.iter().filter(|one| body.particles.contains(&(one.particle as usize)));
+                let mut own: Vec<u32> = own.map(|binding| binding.body).collect();
+                own.sort_unstable();
+                own.dedup();
+                own
+            })
+            .collect();
+    }
+
+    /// Pairs of a rigid body and a reached particle (numbered after the `count` bodies) that do not touch.
+    pub(crate) fn untouched(&self, reached: &Reached<D>, count: usize) -> Vec<[u32; 2]> {
+        let mut pairs = Vec::new();
+        for (body, inside) in self.bodies.iter().zip(&self.inside).filter(|(_, inside)| !inside.is_empty()) {
+            let first = reached.particles.partition_point(|&p| (p as usize) < body.particles.start);
+            let last = reached.particles.partition_point(|&p| (p as usize) < body.particles.end);
+            for place in first..last {
+                pairs.extend(inside.iter().map(|&bone| [bone, (count + place) as u32]));
+            }
+        }
+        pairs
     }
 
     /// Can the longest part change on the way? Laws that harden and plastic rest shapes have a limit that does; strengths do, too.

@@ -152,8 +152,6 @@ where
     let Scratch { coupled, contact } = scratch;
     let mut linked = articulation.linked();
     linked.extend(&breaking.siblings);
-    linked.sort_unstable();
-    linked.dedup();
     let rigid_only = solids.is_none();
     // Solids that take part in the stages.
     let mut soft = solids.as_mut().filter(|solids| solids.takes_part());
@@ -176,6 +174,11 @@ where
         _ => Reached::nothing(),
     };
     let count = model.bodies.len();
+    if let Some(solids) = &soft {
+        linked.extend(solids.untouched(&reached, count));
+    }
+    linked.sort_unstable();
+    linked.dedup();
     let soft_friction = soft.as_ref().map_or_else(Vec::new, |solids| solids.friction.clone());
     let mut memory = reached.recall(&state.contact, count);
     let stage = ContactStage {

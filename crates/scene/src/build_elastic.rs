@@ -2,7 +2,7 @@
 
 use crate::build::BuildError;
 use crate::description::*;
-use splashdown_couple::{SolidBody, SolidElement, Solids, World};
+use splashdown_couple::{Binding, SolidBody, SolidElement, Solids, World};
 use splashdown_deformable::collide::Colliders;
 use splashdown_deformable::contact::{BarrierOptions, ContactSurface, SelfContact, SelfContactOptions};
 use splashdown_deformable::element::{Damping, DampingKind, Material};
@@ -450,6 +450,24 @@ where
                 }
                 constant.extend(placed.elements.iter().map(|node| node + first));
             }
+            for carrier in &body.elastic.bind {
+                let bound = bindings(world, carrier, first, &placed.points)?;
+                if bound.is_empty() {
+                    return Err(wrong(
+                        &name,
+                        format!("no particle is inside `{carrier}`, to which it is bound"),
+                    ));
+                }
+                if !matches!(scheme, Scheme::B | Scheme::C) {
+                    let reason =
+                        "`elastic.bind` needs the integrator \"scheme_b\" or \"scheme_c\" in `[elastic]`";
+                    return Err(wrong(&name, reason));
+                }
+                // A particle inside two bodies belongs to the first.
+                let taken: std::collections::BTreeSet<u32> =
+                    solids.bindings.iter().map(|binding| binding.particle).collect();
+                solids.bindings.extend(bound.into_iter().filter(|own| !taken.contains(&own.particle)));
+            }
             solids.bodies.push(SolidBody {
                 name,
                 particles: first as usize..first as usize + count,
@@ -500,6 +518,31 @@ where
     }
     world.set_solids(solids, motion);
     Ok(())
+}
+
+/// The particles inside the rigid body `carrier`.
+fn bindings<const D: usize>(
+    world: &World<D>,
+    carrier: &str,
+    first: u32,
+    points: &[Vector<D>],
+) -> Result<Vec<Binding<D>>, BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    let bodies = &world.model().bodies;
+    let Some(index) = bodies.iter().position(|body| body.name == carrier) else {
+        return Err(wrong(carrier, "there is no rigid body of this name"));
+    };
+    let Some(geometry) = &bodies[index].geometry else { return Ok(Vec::new()) };
+    let frame = world.state().bodies[index].frame;
+    Ok((points.iter().enumerate())
+        .filter_map(|(node, x)| {
+            let place = frame.to_object(x);
+            let inside = geometry.signed_distance(&place) < 1e-9;
+            inside.then_some(Binding { particle: first + node as u32, body: index as u32, place })
+        })
+        .collect())
 }
 
 fn offsets<const D: usize>(name: &str, repeat: Option<&Repeat>) -> Result<Vec<Vector<D>>, BuildError> {

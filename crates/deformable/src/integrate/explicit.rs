@@ -124,6 +124,7 @@ where
     ///
     /// # Errors
     /// A force without value, or a velocity solve that fails.
+    #[inline(never)]
     pub fn begin(
         &mut self,
         solid: &mut Solid<D>,
@@ -170,6 +171,7 @@ where
     ///
     /// # Errors
     /// Contact that cannot be resolved.
+    #[inline(never)]
     pub fn collide_self(
         &mut self,
         solid: &Solid<D>,
@@ -194,6 +196,7 @@ where
     ///
     /// # Errors
     /// As [`Self::begin`].
+    #[inline(never)]
     pub fn finish(
         &mut self,
         solid: &mut Solid<D>,
@@ -213,6 +216,7 @@ where
     }
 
     /// V, last: friction and inelastic repulsions between surfaces, no springs.
+    #[inline(never)]
     pub fn repel_at_end(&mut self, solid: &Solid<D>, next: &[f64], velocity: &mut [f64], dt: f64) {
         if let (Scheme::B | Scheme::C, Some(contact)) = (self.scheme, &mut self.self_contact) {
             contact.repel(&solid.inverse_masses(), next, velocity, dt, false);

@@ -284,6 +284,7 @@ where
     ///
     /// # Errors
     /// A value that is not finite, or a force without value.
+    #[inline(never)]
     pub fn accept(
         &mut self,
         solid: &mut Solid<D>,
