@@ -248,7 +248,8 @@ where
     let mut soft_velocity = match (&mut soft, &mut soft_step) {
         (Some(solids), Some(step)) => {
             let (start, full) = (&start.bodies, &mut full.velocities.bodies);
-            solids.finish(model, state, &frames, start, full, step).map_err(failed)?
+            let pushing = reached.pushing(contact, count);
+            solids.finish(model, state, &frames, start, full, step, &pushing).map_err(failed)?
         }
         _ => Vec::new(),
     };

@@ -212,9 +212,11 @@ where
     let mut points = memory.points.iter();
     for &[a, b, count] in &memory.pairs {
         for (_, on_first) in points.by_ref().take(count as usize) {
-            for k in 0..D {
-                impulse[D * a as usize + k] += on_first[k];
-                impulse[D * b as usize + k] -= on_first[k];
+            // Particles of solids have numbers beyond those of bodies.
+            for (body, sign) in [(a as usize, 1.0), (b as usize, -1.0)] {
+                if let Some(own) = impulse.get_mut(D * body..D * (body + 1)) {
+                    own.iter_mut().zip(on_first).for_each(|(sum, push)| *sum += sign * push);
+                }
             }
         }
     }
