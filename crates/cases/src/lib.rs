@@ -7,6 +7,7 @@ mod contact;
 mod deformable;
 mod fluid;
 mod foundation;
+mod fsi;
 mod incompressible;
 mod rigid;
 
@@ -21,6 +22,7 @@ pub fn all() -> Vec<Case> {
         deformable::CASES,
         incompressible::CASES,
         fluid::CASES,
+        fsi::CASES,
     ]
     .concat()
 }

@@ -12,11 +12,15 @@
 //! | V.4 contact | `x^{n+1}` | `v^{n+1}` | `ContactSolver::contact_full` |
 //! | VI fluid | `x^{n+1}` | face velocities | `fluid::advance_fluid` |
 //!
+//! Where rigid bodies reach into a fluid, I.1 and V.2 end with a coupled solve of both (`FluidScratch::couple_half`, `couple_full`), and V with `couple_finish`, which
+//! lets the fluid follow what joints and contact did; stage VI then takes its result.
+//!
 //! Collisions come before contact and use `v^n`, so a body at rest never bounces (spec/rigid-bodies.md 3.5). Each implicit velocity solve is one
 //! coupled system, so whatever adds rows is coupled to everything else at once.
 
 use crate::articulation::{Articulation, JointReport};
 use crate::breaking::Breaking;
+use crate::fluid::FluidScratch;
 use crate::generalized::Velocities;
 use crate::sleep::Sleep;
 use crate::solve::{CoupledStep, Stage, coupled_solve};
@@ -135,6 +139,7 @@ pub(crate) fn advance<const D: usize>(
     breaking: &Breaking,
     rigid_only: bool,
     scratch: &mut Scratch<D>,
+    fluid: &mut FluidScratch<D>,
 ) -> Result<Advanced<D>, StepError>
 where
     Dim<D>: Space<D>,
@@ -165,6 +170,7 @@ where
 
     // I.
     let mut half = velocity_to_half_step(model, state, dt, coupled)?;
+    fluid.couple_half(model, state, dt, &mut half.velocities.bodies)?;
     // II. Collisions change v^n, and v^{n+1/2} by as much. What touches a sleeper wakes it before anything happens.
     let awake = sleep.any().then(|| (start.bodies.clone(), half.velocities.bodies.clone()));
     let breakable = !breaking.done && model.bodies.iter().any(|body| body.breakable.is_some());
@@ -202,6 +208,7 @@ where
     // V. Velocities at the new positions: joints and drives, contact, and joints again where contact has pushed on them.
     let mut full = velocity_to_full_step(model, state, &start, &frames, &positions, dt, coupled)?;
     articulation.set_kinematic(&frames, &mut full.velocities);
+    fluid.couple_full(model, state, &frames, dt, &mut full.velocities.bodies)?;
     articulation.post_stabilize(&frames, &mut full.velocities);
     contact.contact_full(&stage, &frames, &mut full.velocities.bodies, &mut memory);
     if contact.report().contacts > 0 {
@@ -210,6 +217,7 @@ where
     if rigid_only && model.fluid.is_none() && model.particles.is_empty() {
         contact.limit_energy(&stage, &model.gravity, &state.bodies, &frames, &mut full.velocities.bodies);
     }
+    fluid.couple_finish(model, state, dt, &mut full.velocities.bodies)?;
     sleep.still(&mut full.velocities.bodies);
     memory.keep_sleeping(&state.contact, &sleep.asleep);
 

@@ -206,19 +206,32 @@ where
     #[inline(never)]
     pub fn set_fluid(&mut self, model: FluidModel<D>, mut state: FluidState<D>) -> Result<(), ModelError> {
         self.fluid = FluidScratch::default();
-        self.fluid.initialise(&model, &mut state)?;
+        self.fluid.initialise(&self.model, &self.state, &model, &mut state)?;
         self.model.fluid = Some(model);
         self.state.fluid = Some(state);
         Ok(())
+    }
+
+    /// Sets how fluid and rigid bodies push each other; `None` for a fluid that does not know of bodies. Before [`Self::set_fluid`].
+    pub fn set_coupling(&mut self, coupling: Option<crate::fluid_structure::CouplingOptions>) {
+        self.model.coupling = coupling;
     }
 
     /// Largest step (s) that suits the fluid as it flows now; infinite without one.
     #[inline(never)]
     pub fn fluid_stable_step(&mut self) -> f64 {
         match (&self.model.fluid, &self.state.fluid) {
-            (Some(model), Some(state)) => self.fluid.stable_step(model, state),
+            (Some(model), Some(state)) => self
+                .fluid
+                .stable_step(model, state)
+                .min(crate::fluid_structure::CouplingStage::stable_step(&self.model, &self.state)),
             _ => f64::INFINITY,
         }
+    }
+
+    /// What was measured of the fluid after the last step, if there is one.
+    pub fn fluid_diagnostics(&self) -> Option<&splashdown_fluid::FluidDiagnostics> {
+        self.fluid.diagnostics()
     }
 
     fn measure_fluid(&mut self) {
@@ -235,7 +248,10 @@ where
         // The state before the first break of this step.
         let mut before: Option<State<D>> = None;
         let error = loop {
-            match advance(&self.model, &self.state, dt, &breaking, self.solids.is_none(), &mut self.scratch) {
+            let alone = self.solids.is_none();
+            let advanced =
+                advance(&self.model, &self.state, dt, &breaking, alone, &mut self.scratch, &mut self.fluid);
+            match advanced {
                 Ok(Advanced::To(done)) => {
                     let (mut state, mut report) = *done;
                     if let Some(solids) = &mut self.solids {
@@ -249,7 +265,7 @@ where
                         Ok(None) => {}
                         Ok(Some((fluid, solve))) => {
                             state.fluid = Some(fluid);
-                            report.solves.push(solve);
+                            report.solves.extend(solve);
                         }
                         Err(error) => break error,
                     }
