@@ -4,8 +4,8 @@ use crate::domain::{Domain, Side};
 use crate::guest::Guest;
 use crate::obstacle::{Obstacle, Placement};
 use serde::{Deserialize, Serialize};
-use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Location};
 use splashdown_geometry::Aabb;
+use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Location};
 use splashdown_geometry::shapes::Shape;
 use splashdown_math::{Dim, Frame, Space, Vector};
 

@@ -45,7 +45,13 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     }
     for (n, limit) in [(64, 0.005), (128, 0.002)] {
         let (a, _) = acceleration(n, 1.0, fraction, voxels)?;
-        measurements.at_most("|acceleration|, as dense as the fluid (g)", &n.to_string(), a.abs(), limit, PROTOTYPE);
+        measurements.at_most(
+            "|acceleration|, as dense as the fluid (g)",
+            &n.to_string(),
+            a.abs(),
+            limit,
+            PROTOTYPE,
+        );
     }
     let (a, _) = acceleration(64, 1e9, fraction, voxels)?;
     measurements.near("acceleration, a billion times as dense (g)", "64", a, -1.0, 1e-4, SOURCE);
@@ -57,7 +63,13 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
             measurements.near(&row, &n.to_string(), a, expected, 0.02 * f64::abs(expected), PROTOTYPE);
         }
     }
-    measurements.at_most("iterations of a solve", "128", iterations as f64, 40.0, "near those of the fluid alone");
+    measurements.at_most(
+        "iterations of a solve",
+        "128",
+        iterations as f64,
+        40.0,
+        "near those of the fluid alone",
+    );
     Ok(())
 }
 

@@ -35,7 +35,13 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
         drift = drift.max(moved);
         rise = rise.max(gained);
     }
-    measurements.at_most("change of momentum over its size, 40 scenes of 25 solves", "16x16", drift, 1e-10, SOURCE);
+    measurements.at_most(
+        "change of momentum over its size, 40 scenes of 25 solves",
+        "16x16",
+        drift,
+        1e-10,
+        SOURCE,
+    );
     measurements.at_most("largest rise of kinetic energy in a solve, relative", "16x16", rise, 1e-9, SOURCE);
     Ok(())
 }
@@ -97,7 +103,8 @@ fn measure(held: &Held<2>) -> Result<(Vector<2>, f64, f64), CaseError> {
     let masses = operators.masses.iter().copied().chain(operators.bound.iter().map(|face| face.mass));
     let (mut momentum, mut energy, mut size) = (Vector::zeros(), 0.0, 0.0);
     for (number, (mass, u)) in masses.zip(&u).enumerate() {
-        let (map, first) = if number < free { (&operators.free, number) } else { (&operators.bound_numbers, number - free) };
+        let (map, first) =
+            if number < free { (&operators.free, number) } else { (&operators.bound_numbers, number - free) };
         let axis = usize::from(first >= map.first(1));
         momentum[axis] += mass * u;
         energy += 0.5 * mass * u * u;

@@ -23,13 +23,15 @@ pub(super) const CASE: Case = Case {
     run,
 };
 
-const SOURCE: &str = "exact, and errors of the scheme derived for its steady state (spec/fluid-structure.md V-1)";
+const SOURCE: &str =
+    "exact, and errors of the scheme derived for its steady state (spec/fluid-structure.md V-1)";
 const EXACT: f64 = -2.99444;
-/// Cells across, error of the published choices, error of ours, by remainder of the cells by three.
+/// Cells across, error of the published choices, error of ours, by remainder of the cells by three. (The prototype's -0.0370 for ours at 34 cells comes from fluid in the
+/// dual cells of faces inside the plate, which it lumps and we do not: no pressure acts on it, so that it would sink in still water.)
 const TABLE: [(usize, f64, Option<f64>); 7] = [
     (33, 0.272, Some(-0.1114)),
     (66, 0.136, Some(-0.0557)),
-    (34, 0.366, Some(-0.0370)),
+    (34, 0.366, None),
     (130, 0.0962, None),
     (32, 0.171, Some(-0.226)),
     (128, 0.0426, Some(-0.0564)),
@@ -43,7 +45,14 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
         let (error, iterations) = error(n, SOURCE_RECIPE)?;
         most = most.max(iterations);
         let tolerance = 0.02 * published.abs();
-        measurements.near("error, published choices (m/s)", &n.to_string(), error, published, tolerance, SOURCE);
+        measurements.near(
+            "error, published choices (m/s)",
+            &n.to_string(),
+            error,
+            published,
+            tolerance,
+            SOURCE,
+        );
         if n % 3 == 0 {
             curve.push([1.0 / n as f64, error]);
         }
@@ -55,7 +64,11 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     }
     measurements.near("order", "129", convergence::order(&curve), 1.0, 0.15, SOURCE);
     measurements.at_most("iterations of a solve", "130", most as f64, 60.0, "at most 60 (issue 7)");
-    measurements.plot(convergence::plot("Plate in a channel", "error (m/s)", &[("published".into(), curve, 1.0)]));
+    measurements.plot(convergence::plot(
+        "Plate in a channel",
+        "error (m/s)",
+        &[("published".into(), curve, 1.0)],
+    ));
     Ok(())
 }
 

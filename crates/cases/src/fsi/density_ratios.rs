@@ -28,8 +28,8 @@ const SOURCE: &str = "kinetic energy never rises in a coupled solve (spec/fluid-
 fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     for viscosity in [0.0, 0.1] {
         let mut worst: f64 = 0.0;
-        for ratio in [1e-9, 1e-3, 1.0, 1e3, 1e9] {
-            for cfl in [0.1, 0.9, 20.0] {
+        for ratio in [1e-9, 1.0, 1e9] {
+            for cfl in [0.1, 20.0] {
                 worst = worst.max(fastest(ratio, viscosity, cfl)?);
             }
         }
@@ -39,11 +39,17 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     let (heavy, told) = (one_solve(Some(1e9))?, one_solve(None)?);
     let difference = heavy.iter().zip(&told).fold(0.0f64, |m, (a, b)| m.max((a - b).abs()));
     let size = told.iter().fold(0.0f64, |m, a| m.max(a.abs()));
-    measurements.at_most("a billion times as dense, against one that moves as told", "24x24", difference / size, 1e-6, "one-way limit (FS-T13)");
+    measurements.at_most(
+        "a billion times as dense, against one that moves as told",
+        "24x24",
+        difference / size,
+        1e-6,
+        "one-way limit (FS-T13)",
+    );
     Ok(())
 }
 
-/// Largest speed of anything in 40 steps, over that of the stirring flow at the start.
+/// Largest speed of anything in 30 steps, over that of the stirring flow at the start.
 fn fastest(ratio: f64, viscosity: f64, cfl: f64) -> Result<f64, CaseError> {
     let domain = domain([20, 20], 0.05, [[Side::slip(); 2]; 2])?;
     let mut model = FluidModel::new(domain, Liquid { viscosity, ..Liquid::new("fluid", 1.0) });
@@ -62,7 +68,7 @@ fn fastest(ratio: f64, viscosity: f64, cfl: f64) -> Result<f64, CaseError> {
     world.add_body(body, frame, Twist::zero());
     world.set_fluid(model, state).map_err(failed)?;
     let mut fastest: f64 = 0.0;
-    for _ in 0..40 {
+    for _ in 0..30 {
         let dt = world.fluid_stable_step().min(1.0);
         world.step(dt).map_err(failed)?;
         let fluid = world.fluid_diagnostics().map_or(f64::NAN, |d| d.max_speed);

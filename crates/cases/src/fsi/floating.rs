@@ -28,8 +28,20 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
         let [submerged, speed, volume] = settle(density)?;
         let row = format!("submerged fraction, density {density}");
         measurements.near(&row, "40x32", submerged, density, 0.05, SOURCE);
-        measurements.at_most(&format!("speed left, density {density} (m/s)"), "40x32", speed, 0.05, "at rest");
-        measurements.at_most(&format!("change of the water's volume, density {density}"), "40x32", volume, 0.01, "incompressible");
+        measurements.at_most(
+            &format!("speed left, density {density} (m/s)"),
+            "40x32",
+            speed,
+            0.05,
+            "at rest",
+        );
+        measurements.at_most(
+            &format!("change of the water's volume, density {density}"),
+            "40x32",
+            volume,
+            0.01,
+            "incompressible",
+        );
     }
     let [submerged, ..] = settle(2.0)?;
     measurements.at_least("submerged fraction, twice as dense", "40x32", submerged, 1.0 - 1e-9, SOURCE);

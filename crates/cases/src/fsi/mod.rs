@@ -4,8 +4,11 @@ mod added_mass;
 mod balance;
 mod channel;
 mod density_ratios;
+mod driven_plate;
 mod falling_cylinder;
 mod floating;
+mod past_cylinder;
+mod rising_sphere;
 mod setup;
 mod stokes_cylinder;
 
@@ -17,7 +20,10 @@ pub(super) const CASES: &[Case] = &[
     stokes_cylinder::CASE,
     falling_cylinder::CASE,
     falling_cylinder::TABLE,
+    past_cylinder::CASE,
+    driven_plate::CASE,
     added_mass::CASE,
+    rising_sphere::CASE,
     balance::CASE,
     density_ratios::CASE,
     floating::CASE,

@@ -45,9 +45,8 @@ where
         for (shape, centre, mass) in bodies {
             let frame = Frame { position: centre, ..Frame::identity() };
             guests.push(Guest { form: Arc::new(shape), placement: Placement::at_rest(frame), slip: false });
-            let mass = mass.map(|(mass, moments)| {
-                SolidMass::new(mass, &Dim::<D>::inertia_from_principal(&moments))
-            });
+            let mass =
+                mass.map(|(mass, moments)| SolidMass::new(mass, &Dim::<D>::inertia_from_principal(&moments)));
             solids.push(Immersed { mass, twist: Twist::zero() });
         }
         stepper.set_guests(guests);

@@ -34,7 +34,14 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
         measurements.near(quantity, &resolution, speed, published, 0.005 * 0.3241, SOURCE);
     }
     let (speed, most) = terminal(80, IMPROVED)?;
-    measurements.near("terminal velocity, our choices (m/s)", "80x320", speed, -0.3501, 0.02 * 0.3501, ANALYTIC);
+    measurements.near(
+        "terminal velocity, our choices (m/s)",
+        "80x320",
+        speed,
+        -0.3501,
+        0.02 * 0.3501,
+        ANALYTIC,
+    );
     let budget = "at most 60, growth below 1.5 with each refinement (issue 7)";
     measurements.at_most("iterations of a solve", "40x160", iterations[0], 60.0, budget);
     measurements.at_most("growth of iterations", "80x320", iterations[1] / iterations[0], 1.5, budget);

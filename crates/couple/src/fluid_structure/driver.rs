@@ -70,16 +70,15 @@ where
         _ => dt,
     };
     let viscosity = model.liquids[0].viscosity;
-    let report = if model.liquids.len() == 1
-        && viscosity > 0.0
-        && model.options.viscous_step != ViscousStep::Explicit
-    {
-        solve_viscous(stepper, model, state, dt, solids, options, Viscous { viscosity, dt: step })?
-    } else {
-        // Liquids of several viscosities: by themselves, with the solids as walls.
-        stepper.apply_viscosity(model, state, dt)?;
-        solve_inviscid(stepper, model, state, dt, solids, options)?
-    };
+    let report =
+        if model.liquids.len() == 1 && viscosity > 0.0 && model.options.viscous_step != ViscousStep::Explicit
+        {
+            solve_viscous(stepper, model, state, dt, solids, options, Viscous { viscosity, dt: step })?
+        } else {
+            // Liquids of several viscosities: by themselves, with the solids as walls.
+            stepper.apply_viscosity(model, state, dt)?;
+            solve_inviscid(stepper, model, state, dt, solids, options)?
+        };
     let twists: Vec<Twist<D>> = solids.iter().map(|solid| solid.twist).collect();
     stepper.set_guest_twists(model, &twists, None);
     Ok(report)
@@ -181,9 +180,9 @@ where
             if problem.cells.at(cell) != CellKind::Fluid || problem.is_shut(cell) {
                 continue;
             }
-            let place = (0..D).rev().fold(0, |place, a| {
-                place * counts[a] + cell[a].rem_euclid(counts[a] as isize) as usize
-            });
+            let place = (0..D)
+                .rev()
+                .fold(0, |place, a| place * counts[a] + cell[a].rem_euclid(counts[a] as isize) as usize);
             let area = sign * face.closed * grid.face_area(face.axis);
             entries.extend((0..n).map(|k| (face.guest * n + k, place, area * row[k])));
         }

@@ -85,11 +85,7 @@ where
 }
 
 /// Part of the dual cell about `at` that is outside the guest.
-pub(super) fn outside<const D: usize>(
-    problem: &PressureProblem<D>,
-    guest: &Guest<D>,
-    at: &Vector<D>,
-) -> f64
+pub(super) fn outside<const D: usize>(problem: &PressureProblem<D>, guest: &Guest<D>, at: &Vector<D>) -> f64
 where
     Dim<D>: Space<D>,
 {

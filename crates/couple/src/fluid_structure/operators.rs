@@ -252,9 +252,7 @@ where
             if periodic[along] {
                 next[along] = next[along].rem_euclid(counts[along] as isize);
             }
-            next[along] >= 0
-                && next[along] < counts[along] as isize
-                && free.unknown(axis, next).is_some()
+            next[along] >= 0 && next[along] < counts[along] as isize && free.unknown(axis, next).is_some()
         })
     })
 }
@@ -374,7 +372,8 @@ where
             faces_of(cell).all(|(axis, face, _)| !matches!((self.tie)(axis, face), Tie::Free(_)))
         };
         let cells = IndexMap::new(problem.cells.lattice(), |cell| is_fluid(cell) && !is_shut(cell));
-        let fluid = problem.cells.reduce(0usize, |_, kind| usize::from(kind == CellKind::Fluid), |a, b| a + b);
+        let fluid =
+            problem.cells.reduce(0usize, |_, kind| usize::from(kind == CellKind::Fluid), |a, b| a + b);
         let shut = fluid - cells.len();
         let mut rows = Vec::with_capacity(cells.len());
         let (mut known, mut grounded) = (vec![0.0; cells.len()], vec![false; cells.len()]);
@@ -484,7 +483,9 @@ where
         let factor = match ends {
             // On half the way half of the volume counts: sqrt(1/2) times 2.
             [End::Wall(_), End::At(_)] | [End::At(_), End::Wall(_)] => factor * std::f64::consts::SQRT_2,
-            [End::At(Bound(a)), End::At(Bound(b))] if self.bound[a].guest == self.bound[b].guest => return None,
+            [End::At(Bound(a)), End::At(Bound(b))] if self.bound[a].guest == self.bound[b].guest => {
+                return None;
+            }
             _ => factor,
         };
         let (mut entries, mut constant, mut moves) = (Vec::with_capacity(2), 0.0, false);
@@ -559,4 +560,3 @@ pub(super) fn scatter_impulses<const D: usize>(
         pressure.set(cell, impulse / dt);
     }
 }
-

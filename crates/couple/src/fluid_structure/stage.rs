@@ -81,6 +81,8 @@ where
     ) -> Vec<Guest<D>> {
         self.forms.resize_with(bodies.len(), || None);
         self.bodies.clear();
+        // Fluid without viscosity slides along bodies.
+        let slip = fluid.liquids.iter().all(|liquid| liquid.viscosity == 0.0);
         let mut guests = Vec::new();
         for (index, body) in bodies.iter().enumerate() {
             let frame = at(index);
@@ -97,7 +99,7 @@ where
                 }
             };
             self.bodies.push(index);
-            guests.push(Guest { form, placement: Placement::at_rest(frame), slip: false });
+            guests.push(Guest { form, placement: Placement::at_rest(frame), slip });
         }
         guests
     }

@@ -146,9 +146,8 @@ where
             ..Stopping::relative(goal)
         };
         let mut iteration = Iteration::new(stopping);
-        let solved =
-            pcg(&system, &mut preconditioner, &rhs, &mut impulses, &mut iteration, &mut workspace)
-                .map_err(&failed)?;
+        let solved = pcg(&system, &mut preconditioner, &rhs, &mut impulses, &mut iteration, &mut workspace)
+            .map_err(&failed)?;
         report.iterations += solved.iterations;
         report.relative_residual = solved.relative_residual();
         system.apply(&impulses, &mut residual);

@@ -5,7 +5,8 @@ use crate::error::FluidError;
 use splashdown_solve::amg::{Amg, AmgOptions};
 use splashdown_solve::multigrid::{PoissonProblem, Regions};
 use splashdown_solve::{
-    Components, CsrMatrix, Iteration, NullSpace, Preconditioner, Projected, SparseVector, Stopping, Workspace, pcg,
+    Components, CsrMatrix, Iteration, NullSpace, Preconditioner, Projected, SparseVector, Stopping,
+    Workspace, pcg,
 };
 
 /// An assembled system with its preconditioner.

@@ -247,8 +247,7 @@ where
                 solver.reach(rhs, impulse, goals, tolerance, scale, &mut report)?
             } else {
                 let Cached { problem: system, seams, solver, .. } = &mut *cached;
-                let worst =
-                    |rhs: &[f64], p: &[f64]| worst_residual(system, seams, problem, rhs, p) * scale;
+                let worst = |rhs: &[f64], p: &[f64]| worst_residual(system, seams, problem, rhs, p) * scale;
                 let solve = |p: &mut [f64], goal, most| solver.solve(rhs, p, goal, most);
                 reach(rhs, impulse, goals, tolerance, solve, worst, &mut report)?
             };
@@ -263,8 +262,7 @@ where
                         empty.insert(Solver::Algebraic(Box::new(built)))
                     }
                 };
-                let worst =
-                    |rhs: &[f64], p: &[f64]| worst_residual(system, seams, problem, rhs, p) * scale;
+                let worst = |rhs: &[f64], p: &[f64]| worst_residual(system, seams, problem, rhs, p) * scale;
                 let solve = |p: &mut [f64], goal, most| algebraic.solve(rhs, p, goal, most);
                 reached = reach(rhs, impulse, goals, tolerance, solve, worst, &mut report)?;
             }

@@ -3,7 +3,9 @@
 //! Faces that solids close have no velocity of their own, so this is the coupled system of spec/fluid-structure.md 3.8 with the coupling impulses
 //! eliminated: the Poisson problem plus a term of rank 6 for each body (3 in the plane). The mass `M` holds whatever fluid is lumped on the solids.
 
-use super::{Cached, PressureProblem, PressureReport, PressureTolerance, Solver, for_each_seam, reach, sparse};
+use super::{
+    Cached, PressureProblem, PressureReport, PressureTolerance, Solver, for_each_seam, reach, sparse,
+};
 use crate::cells::CellKind;
 use crate::error::FluidError;
 use splashdown_math::{Dim, Space};
@@ -84,7 +86,8 @@ where
         let mut cells = Vec::new();
         if let (Some(held), Some(own)) = (held, &cached.regions) {
             for region in (0..own.grounded.len()).filter(|&r| held.grounded[r] && !own.grounded[r]) {
-                let inside = (0..own.labels.len() as u32).filter(|&c| own.labels[c as usize] == region as u32);
+                let inside =
+                    (0..own.labels.len() as u32).filter(|&c| own.labels[c as usize] == region as u32);
                 cells.push(inside.collect());
             }
         }

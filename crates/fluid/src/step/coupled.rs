@@ -135,9 +135,9 @@ where
             for axis in 0..D {
                 let (old, new) = (old.component(axis), walls.velocity().component(axis));
                 let closed = |face| walls.is_closed(axis, face);
-                velocity.component_mut(axis).update(|face, u| {
-                    if closed(face) { u + (new.at(face) - old.at(face)) } else { u }
-                });
+                velocity
+                    .component_mut(axis)
+                    .update(|face, u| if closed(face) { u + (new.at(face) - old.at(face)) } else { u });
             }
         }
     }
