@@ -212,6 +212,9 @@ where
                     liquid.markers.reseed(&model.domain, walls, &liquid.phi, particles, seed, sight);
                 }
             }
+            if model.free_surface && model.liquids.len() == 1 && sights.is_none() {
+                surface::fill_pinholes(&model.domain, walls, &mut liquid.phi, &mut liquid.markers);
+            }
             if options.volume_correction {
                 let target = liquid.volume - liquid.markers.removed.drop_volume();
                 let shift = surface::correct_volume(&model.domain, walls, &mut liquid.phi, target);
