@@ -16,8 +16,9 @@ pub struct ShippedScene {
 }
 
 /// Name and text of every file in `scenes/`; a test compares this list with the folder.
-const FILES: [(&str, &str); 59] = [
+const FILES: [(&str, &str); 63] = [
     ("quickstart", include_str!("../../../scenes/quickstart.toml")),
+    ("splashdown", include_str!("../../../scenes/splashdown.toml")),
     ("quickstart-2d", include_str!("../../../scenes/quickstart-2d.toml")),
     ("tumbling-box", include_str!("../../../scenes/tumbling-box.toml")),
     ("hanging-chain", include_str!("../../../scenes/hanging-chain.toml")),
@@ -66,6 +67,9 @@ const FILES: [(&str, &str); 59] = [
     ("windmill", include_str!("../../../scenes/windmill.toml")),
     ("smoke-sphere", include_str!("../../../scenes/smoke-sphere.toml")),
     ("smoke-ring", include_str!("../../../scenes/smoke-ring.toml")),
+    ("falling-cylinder", include_str!("../../../scenes/falling-cylinder.toml")),
+    ("floating-boxes", include_str!("../../../scenes/floating-boxes.toml")),
+    ("smoke-ball", include_str!("../../../scenes/smoke-ball.toml")),
     ("dam-break-2d", include_str!("../../../scenes/dam-break-2d.toml")),
     ("dam-break", include_str!("../../../scenes/dam-break.toml")),
     ("drop-in-pool", include_str!("../../../scenes/drop-in-pool.toml")),

@@ -38,7 +38,7 @@ fn build(seed: u64) -> Result<World<3>, CaseError> {
     let mut world = world([0.0, -9.8, 0.0])?;
     let material = Material::new(number(0.0, 0.6), number(0.0, 1.0));
     ground(&mut world, material, 0.0)?;
-    let mut place = |height: f64, number: &mut dyn FnMut(f64, f64) -> f64| {
+    let place = |height: f64, number: &mut dyn FnMut(f64, f64) -> f64| {
         Vector::<3>::new(number(-0.8, 0.8), height, number(-0.8, 0.8))
     };
     let mut height = 0.7;
