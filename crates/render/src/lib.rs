@@ -15,7 +15,7 @@ mod volume;
 
 pub use camera::{Camera, Framing};
 pub use colour::Colouring;
-pub use film::{FilmError, write_gif};
+pub use film::{FilmError, MOST_A_SECOND, write_gif, write_mp4};
 pub use image::{Image, ImageError};
 pub use model::Bounds;
 
