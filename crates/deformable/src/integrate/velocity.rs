@@ -1,27 +1,45 @@
 //! Implicit damping: `(M - tau D) dv = tau (F + D v)` with pinned particles and normal constraints kept (spec 3.15, section 4).
 
-use super::{IntegrateError, Integrator};
+use super::{Carriers, IntegrateError, Integrator};
 use crate::collide::Touch;
 use crate::solid::Solid;
 use splashdown_math::{Dim, Space, Vector};
 use splashdown_solve::{ConstraintFilter, Iteration, Jacobi, LinearOperator, Stopping, filtered_pcg};
 
-/// `M - tau D`.
-struct DampedMass<'a, const D: usize> {
+/// `M - tau B^T D B` over the particles and then the twists of their carriers.
+struct DampedMass<'a, const D: usize>
+where
+    Dim<D>: Space<D>,
+{
     solid: &'a Solid<D>,
+    carriers: Option<&'a Carriers<D>>,
     tau: f64,
 }
 
-impl<const D: usize> LinearOperator for DampedMass<'_, D> {
+impl<const D: usize> LinearOperator for DampedMass<'_, D>
+where
+    Dim<D>: Space<D>,
+{
     fn rows(&self) -> usize {
-        D * self.solid.len()
+        D * self.solid.len() + self.carriers.map_or(0, |own| own.carriers.len() * Carriers::<D>::SIZE)
     }
     fn cols(&self) -> usize {
         self.rows()
     }
     fn apply(&self, x: &[f64], y: &mut [f64]) {
         y.fill(0.0);
-        self.solid.add_damping(x, y);
+        let particles = D * self.solid.len();
+        if let Some(carriers) = self.carriers {
+            let (own, tail) = x.split_at(particles);
+            let mut all = own.to_vec();
+            carriers.spread(tail, &mut all);
+            let (y, sum) = y.split_at_mut(particles);
+            self.solid.add_damping(&all, y);
+            carriers.gather(-self.tau, y, sum);
+            carriers.add_mass(tail, sum);
+        } else {
+            self.solid.add_damping(x, y);
+        }
         for ((y, x), mass) in y.chunks_exact_mut(D).zip(x.chunks_exact(D)).zip(self.solid.masses()) {
             for axis in 0..D {
                 y[axis] = mass * x[axis] - self.tau * y[axis];
@@ -81,11 +99,34 @@ impl<const D: usize> ConstraintFilter for Constraints<'_, D> {
     }
 }
 
+/// The same with the carriers, of which only those move that respond.
+struct WithCarriers<'a, const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    particles: Constraints<'a, D>,
+    carriers: Option<&'a Carriers<D>>,
+}
+
+impl<const D: usize> ConstraintFilter for WithCarriers<'_, D>
+where
+    Dim<D>: Space<D>,
+{
+    fn filter(&self, v: &mut [f64]) {
+        let (own, tail) = v.split_at_mut(D * self.particles.pinned.len());
+        self.particles.filter(own);
+        if let Some(carriers) = self.carriers {
+            carriers.filter(tail);
+        }
+    }
+}
+
 impl<const D: usize> Integrator<D>
 where
     Dim<D>: Space<D>,
 {
-    /// The change of `velocity` over `tau` seconds by the forces at the last update, damping implicit, and the number of iterations.
+    /// The change of `velocity` over `tau` seconds by the forces at the last update, damping implicit, and the number of iterations. That of the carriers is left
+    /// with them.
     pub(super) fn velocity_change(
         &mut self,
         solid: &Solid<D>,
@@ -98,6 +139,12 @@ where
         solid.add_gravity(&mut force);
         let constraints = Constraints::new(solid.pinned(), touches);
         if solid.damping_rows() == 0 {
+            if let Some(carriers) = &mut self.carriers {
+                // The weight of a carried particle is not borne by anything.
+                let mut elastic = vec![0.0; velocity.len()];
+                solid.add_elastic(&mut elastic);
+                carriers.take_forces(&elastic, tau, &solid.gravity);
+            }
             for (force, mass) in force.chunks_exact_mut(D).zip(solid.masses()) {
                 force.iter_mut().for_each(|force| *force *= tau / mass);
             }
@@ -106,13 +153,30 @@ where
         }
         solid.add_damping(velocity, &mut force);
         force.iter_mut().for_each(|force| *force *= tau);
-        let diagonal: Vec<f64> = solid.masses().iter().flat_map(|&mass| [mass; D]).collect();
+        let mut diagonal: Vec<f64> = solid.masses().iter().flat_map(|&mass| [mass; D]).collect();
+        let carriers = self.carriers.as_ref();
+        if let Some(carriers) = carriers {
+            let own = carriers.diagonal();
+            let mut tail = vec![0.0; own.len()];
+            // The weight of a carried particle is not borne by anything.
+            for bound in &carriers.bound {
+                let particle = bound.particle as usize;
+                for axis in 0..D {
+                    force[D * particle + axis] -= tau * solid.masses()[particle] * solid.gravity[axis];
+                }
+            }
+            carriers.gather(1.0, &mut force, &mut tail);
+            carriers.add_gravity(tau, &solid.gravity, &mut tail);
+            force.extend(tail);
+            diagonal.extend(own);
+        }
+        let constraints = WithCarriers { particles: constraints, carriers };
         let mut preconditioner = Jacobi::new(&diagonal)?;
         let stopping = Stopping { max_iterations: self.max_iterations, ..Stopping::relative(self.tolerance) };
         let weights = preconditioner.inverse_diagonal().to_vec();
         let mut iteration = Iteration { weights: Some(&weights), ..Iteration::new(stopping) };
-        let mut change = vec![0.0; velocity.len()];
-        let operator = DampedMass { solid, tau };
+        let mut change = vec![0.0; force.len()];
+        let operator = DampedMass { solid, carriers, tau };
         let report = filtered_pcg(
             &operator,
             &mut preconditioner,
@@ -127,6 +191,10 @@ where
             let reason =
                 format!("{} at a relative residual of {:.1e}", report.outcome, report.relative_residual());
             return Err(IntegrateError::Solve(reason));
+        }
+        if let Some(carriers) = &mut self.carriers {
+            carriers.take_change(&change[velocity.len()..]);
+            change.truncate(velocity.len());
         }
         Ok((change, report.iterations))
     }
