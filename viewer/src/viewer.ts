@@ -2,15 +2,18 @@
 
 import * as THREE from "three";
 import { getRun, getScene, type RunState, ServerError, stopRun } from "./api";
-import { gradient, type Scale, scaleOf } from "./colours";
-import { h, icon, setIcon, shown } from "./dom";
-import { type ArrayRef, type BodiesPart, type Frame, FrameStore, type Part } from "./frames";
+import { h, icon, setIcon } from "./dom";
+import { type ArrayRef, type Frame, FrameStore, type Part } from "./frames";
+import { helpDialog, press } from "./keys";
+import { colourScale, drawLegend } from "./legend";
 import { colourings, describe, liquidColour, Panel, table } from "./panel";
+import { CONTACTS, ContactsView } from "./parts/contacts";
 import { BodiesView } from "./parts/bodies";
 import { GridView } from "./parts/grid";
 import { MeshView } from "./parts/mesh";
 import { PointsView } from "./parts/points";
-import { fieldOf, type PartView } from "./parts/view";
+import { isShown, type PartView } from "./parts/view";
+import { facts, factsNeed } from "./picking";
 import { groups, Log, Plot } from "./plots";
 import { type Settings, toHash, type ViewState } from "./settings";
 import { Stage, THEMES } from "./stage";
@@ -20,32 +23,18 @@ const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8];
 /** Frames fetched ahead while playing. */
 const AHEAD = 3;
 
-/** Keys and what they do, also the text of the help. */
-const KEYS: [string, string][] = [
-  ["Space", "play or pause"],
-  ["← →", "one frame back or on (with Shift ten)"],
-  ["Home End", "first or last frame"],
-  ["[ ]", "slower or faster"],
-  ["F", "fit everything, or what is picked"],
-  ["C", "next colouring"],
-  ["V", "arrows: velocity, or the vector that colours show"],
-  ["X Y Z", "slice across an axis, again: none"],
-  ["G", "ground"],
-  ["E", "edges of meshes"],
-  ["P", "plots"],
-  ["I", "panel"],
-  ["S", "save a picture"],
-  ["L", "copy a link to this view"],
-  ["T", "dark or light"],
-  ["Esc", "pick nothing"],
-  ["?", "this help"],
-];
+/** Time (ms) after which what stands still is drawn in full. */
+const SETTLED = 250;
 
 export class Viewer {
   readonly element: HTMLElement;
   private readonly stage: Stage;
   private readonly store: FrameStore;
   private readonly log: Log;
+  private readonly timings: Log;
+  /** Large surfaces are drawn coarsely: while things play or move, and before all of them is here. */
+  private rough = true;
+  private settling = 0;
   private readonly plot = new Plot();
   private run: RunState | null = null;
   private settings: Settings;
@@ -54,7 +43,6 @@ export class Viewer {
   private frame: Frame | null = null;
   private readonly views = new Map<string, PartView>();
   private picked: [string, number] | null;
-  private names = new Map<string, string[]>();
   private bounds = new THREE.Box3();
   private moved = false;
   private playing = false;
@@ -97,11 +85,13 @@ export class Viewer {
     this.moved = state.camera !== null;
     this.store = new FrameStore(id);
     this.log = new Log(id);
+    this.timings = new Log(id, "timings");
     for (const speed of SPEEDS) this.speed.append(h("option", { value: String(speed) }, `${speed}×`));
     this.speed.value = String(this.settings.speed);
     this.speed.addEventListener("change", () => this.set({ speed: Number(this.speed.value) }));
     this.slider.addEventListener("input", () => {
       this.pause();
+      this.rough = true;
       this.goto(Number(this.slider.value));
     });
     const loop = icon("loop", "Play again at the end", () => {
@@ -137,13 +127,7 @@ export class Viewer {
       this.speed,
       loop,
     );
-    this.help = h(
-      "div",
-      { class: "help", hidden: true, role: "dialog", "aria-label": "Keys" },
-      h("h2", {}, "Keys"),
-      h("dl", {}, ...KEYS.flatMap(([key, what]) => [h("dt", {}, ...key.split(" ").map((k) => h("kbd", {}, k))), h("dd", {}, what)])),
-      h("p", {}, "Drag to turn, right drag to pan, wheel to zoom, click to pick. On a tablet: one finger turns, two pan and zoom."),
-    );
+    this.help = helpDialog();
     this.panel = new Panel({
       settings: this.settings,
       set: (change) => this.set(change),
@@ -152,7 +136,7 @@ export class Viewer {
         this.noteState();
         void this.apply();
       },
-      scale: (frame) => this.scale(frame).scale,
+      scale: (frame) => colourScale(frame, this.settings).scale,
       stopRun: () => void stopRun(this.id),
       showScene: () => void this.showScene(),
     });
@@ -164,8 +148,15 @@ export class Viewer {
       this.moved = true;
       this.noteState();
     };
+    this.stage.onCoarse = (coarse) => {
+      if (coarse && !this.rough && this.hasCoarse()) {
+        this.rough = true;
+        void this.apply();
+      }
+    };
     this.plot.onSeek = (time) => {
       this.pause();
+      this.rough = true;
       this.goto(this.nearest(time));
     };
     this.listen();
@@ -190,6 +181,7 @@ export class Viewer {
     this.playing = false;
     window.clearTimeout(this.poll);
     window.clearTimeout(this.hashTimer);
+    window.clearTimeout(this.settling);
     this.cleanUp.forEach((done) => done());
   }
 
@@ -202,9 +194,7 @@ export class Viewer {
     this.restyle();
     if (this.indices.length > 0) {
       await this.measure();
-      this.stage.setFlat(this.run?.info?.dimension === 2);
-      this.restyle();
-      this.stage.setBounds(this.bounds);
+      this.lookAtBounds();
       if (state.camera) this.stage.setCamera(state.camera);
       else this.stage.fit();
       const at = this.wanted < 0 ? (this.run?.live ? this.indices.length - 1 : 0) : this.indices.indexOf(this.wanted);
@@ -230,7 +220,7 @@ export class Viewer {
     const before = this.indices.length;
     try {
       this.run = await getRun(this.id);
-      await this.log.refresh(this.run.log_bytes);
+      await Promise.all([this.log.refresh(this.run.log_bytes), this.timings.refresh(this.run.timing_bytes)]);
     } catch (error) {
       this.chip.textContent = "no connection";
       this.chip.className = "chip failed";
@@ -259,15 +249,21 @@ export class Viewer {
     } else if (before === 0 && list.length > 0 && this.current >= -1 && this.frame === null && this.message.hidden === false) {
       this.message.hidden = true;
       await this.measure();
-      this.stage.setFlat(run.info?.dimension === 2);
-      this.restyle();
-      this.stage.setBounds(this.bounds);
+      this.lookAtBounds();
       this.stage.fit();
       await this.goto(list.length - 1);
       this.drawPanel();
       this.drawPlots();
     } else this.drawRunFacts();
     if (list.length === 0 && run.error) this.say(run.error);
+  }
+
+  private lookAtBounds() {
+    this.stage.setFlat(this.run?.info?.dimension === 2);
+    this.restyle();
+    this.stage.setBounds(this.bounds);
+    const camera = this.run?.camera;
+    if (camera) this.stage.setSide(camera.from, camera.up, camera.zoom);
   }
 
   /** What the camera has to see: all of the first, a middle and the last frame. */
@@ -306,7 +302,7 @@ export class Viewer {
   private needs(frame: Frame): ArrayRef[] {
     const refs: ArrayRef[] = [];
     for (const part of frame.header.parts) {
-      if (!this.settings.hidden.includes(part.name)) refs.push(...this.viewOf(frame, part).needs(part, this.settings));
+      if (isShown(part, this.settings)) refs.push(...this.viewOf(frame, part).needs(part, this.settings, this.rough));
     }
     return refs;
   }
@@ -317,7 +313,7 @@ export class Viewer {
     if (!view) {
       const flat = frame.header.dimension === 2;
       if (part.kind === "bodies") view = new BodiesView(flat);
-      else if (part.kind === "points") view = new PointsView(flat);
+      else if (part.kind === "points") view = part.name === CONTACTS ? new ContactsView() : new PointsView(flat);
       else if (part.kind === "mesh") view = new MeshView(flat);
       else view = new GridView(frame.header.dimension, this.stage);
       this.views.set(key, view);
@@ -343,7 +339,8 @@ export class Viewer {
         if (place !== this.wanted && !this.playing) continue;
         this.show(place, frame);
         this.message.hidden = true;
-        this.setState("ready");
+        this.setState(this.rough && this.hasCoarse() ? "loading" : "ready");
+        this.settle();
       } catch (error) {
         this.current = place;
         this.frame = null;
@@ -356,6 +353,27 @@ export class Viewer {
     }
     this.busy = false;
     if (this.playing) for (let k = 1; k <= AHEAD; k++) void this.prefetch(this.current + k);
+  }
+
+  private hasCoarse(): boolean {
+    return this.frame?.header.parts.some((part) => part.kind === "mesh" && part.coarse) ?? false;
+  }
+
+  /** Draws in full once things stand still. */
+  private settle() {
+    window.clearTimeout(this.settling);
+    if (!this.rough || this.playing) return;
+    this.settling = window.setTimeout(() => void this.refine(), this.hasCoarse() ? SETTLED : 0);
+  }
+
+  private async refine() {
+    if (!this.rough || this.closed) return;
+    if (this.playing || this.busy || this.stage.isInteracting) {
+      this.settling = window.setTimeout(() => void this.refine(), SETTLED);
+      return;
+    }
+    this.rough = false;
+    if (this.hasCoarse()) await this.apply();
   }
 
   private async prefetch(at: number) {
@@ -399,12 +417,12 @@ export class Viewer {
   private redraw() {
     const frame = this.frame;
     if (!frame) return;
-    const { scale, unit } = this.scale(frame);
+    const { scale } = colourScale(frame, this.settings);
     const shownParts = new Set<string>();
     const liquids = frame.header.parts.map((part) => part.name).filter((name) => name.startsWith("surface of "));
     frame.header.parts.forEach((part, number) => {
       const view = this.viewOf(frame, part);
-      const visible = !this.settings.hidden.includes(part.name);
+      const visible = isShown(part, this.settings);
       view.object.visible = visible;
       if (!visible) return;
       shownParts.add(`${part.kind}:${part.name}`);
@@ -415,30 +433,17 @@ export class Viewer {
         liquid: liquidColour(part.name, liquids),
         flat: frame.header.dimension === 2,
         size: this.stage.radius,
+        rough: this.rough,
       });
     });
     for (const [key, view] of this.views) if (!shownParts.has(key)) view.object.visible = false;
     this.stage.setGround(this.settings.ground, this.settings.shadows);
-    this.drawLegend(frame, scale, unit);
+    drawLegend(this.legend, frame, this.settings, this.views.values());
     this.markPicked();
     this.drawPicked();
     this.stage.invalidate();
     this.element.dataset.frame = String(frame.header.index);
-  }
-
-  /** The colour scale of the chosen field over the parts that are shown. */
-  private scale(frame: Frame): { scale: Scale; unit: string } {
-    let [low, high] = [Infinity, -Infinity];
-    let unit = "";
-    for (const part of frame.header.parts) {
-      const field = part.kind === "grid" ? undefined : fieldOf(part, this.settings.colour);
-      if (!field?.range || this.settings.hidden.includes(part.name)) continue;
-      low = Math.min(low, field.components > 1 ? 0 : field.range[0]);
-      high = Math.max(high, field.range[1]);
-      unit = field.unit;
-    }
-    if (this.settings.range) return { scale: { low: this.settings.range[0], high: this.settings.range[1], signed: low < 0 && high > 0 }, unit };
-    return { scale: low <= high ? scaleOf(low, high) : scaleOf(0, 1), unit };
+    this.element.dataset.detail = this.rough && this.hasCoarse() ? "coarse" : "full";
   }
 
   // ---- Time ----------------------------------------------------------------------------------------------------------------------
@@ -462,6 +467,7 @@ export class Viewer {
     if (this.indices.length < 2) return;
     if (this.current >= this.indices.length - 1) this.current = 0;
     this.playing = true;
+    this.rough = true;
     this.following = false;
     this.clock = this.timeOf(this.current);
     this.lastTick = performance.now();
@@ -474,6 +480,7 @@ export class Viewer {
     this.playing = false;
     setIcon(this.playButton, "play");
     delete this.element.dataset.playing;
+    this.settle();
   }
 
   private tick(now: number) {
@@ -528,6 +535,7 @@ export class Viewer {
       await frame.ensure(this.needs(frame));
       if (this.frame === frame) this.redraw();
       this.setState("ready");
+      this.settle();
     } catch (error) {
       this.say(error instanceof Error ? error.message : String(error));
     }
@@ -575,6 +583,8 @@ export class Viewer {
   // ---- Picking -------------------------------------------------------------------------------------------------------------------
 
   private async pickAt(x: number, y: number) {
+    // Entries are those of what is drawn in full.
+    await this.refine();
     const frame = this.frame;
     if (!frame) return;
     this.picked = null;
@@ -616,45 +626,13 @@ export class Viewer {
       this.panel.picked.replaceChildren(h("p", { class: "quiet" }, "Click a body to see its name, mass, velocity and energy."));
       return;
     }
-    const entry = picked[1];
-    const refs = part.fields.map((field) => field.data);
-    if (part.kind === "bodies") refs.push(part.names);
     try {
-      await frame.ensure(refs);
+      await frame.ensure(factsNeed(frame, part));
     } catch {
       return;
     }
     if (frame !== this.frame || picked !== this.picked) return;
-    const rows: [string, string][] = [];
-    if (part.kind === "bodies") {
-      rows.push(["name", this.nameOf(frame, part, entry)]);
-      if (entry >= part.count) rows.push(["", "not in this frame"]);
-    } else rows.push(["name", part.name], [part.kind === "mesh" ? "particle" : "point", String(entry)]);
-    if (part.kind === "mesh") {
-      if (part.elements) rows.push(["elements", String(part.elements)]);
-      rows.push(["particles", String(part.particles)]);
-    }
-    const place = this.pickedPlace();
-    if (place) rows.push(["position", `${place.centre.toArray().slice(0, frame.header.dimension).map(shown).join(", ")} m`]);
-    for (const field of part.fields) {
-      const n = field.components;
-      if ((entry + 1) * n > field.data[1]) continue;
-      const values = [...frame.f32(field.data).subarray(entry * n, entry * n + n)];
-      const unit = field.unit === "1" ? "" : ` ${field.unit}`;
-      if (n === 1) rows.push([field.name, `${shown(values[0])}${unit}`]);
-      else {
-        const flat = frame.header.dimension === 2 ? values.slice(0, 2) : values;
-        rows.push([field.name === "velocity" ? "speed" : `|${field.name}|`, `${shown(Math.hypot(...values))}${unit}`]);
-        rows.push([field.name, `${flat.map(shown).join(", ")}${unit}`]);
-      }
-    }
-    this.panel.picked.replaceChildren(table(rows));
-  }
-
-  private nameOf(frame: Frame, part: BodiesPart, body: number): string {
-    let names = this.names.get(part.names_key);
-    if (!names) this.names.set(part.names_key, (names = JSON.parse(frame.text(part.names)) as string[]));
-    return names[body] ?? `body ${body}`;
+    this.panel.picked.replaceChildren(table(facts(frame, part, picked[1], this.pickedPlace())));
   }
 
   // ---- Panel ---------------------------------------------------------------------------------------------------------------------
@@ -682,31 +660,11 @@ export class Viewer {
     }
   }
 
-  private drawLegend(frame: Frame, scale: Scale, unit: string) {
-    const bars: Node[] = [];
-    const bar = (name: string, of: string, s: Scale) => {
-      const ramp = h("div", { class: "ramp" });
-      ramp.style.background = gradient(s);
-      bars.push(
-        h("div", { class: "bar" }, h("div", { class: "bar-name" }, of && of !== "1" ? `${name} (${of})` : name), ramp, h("div", { class: "ends" }, h("span", {}, shown(s.low)), h("span", {}, shown((s.low + s.high) / 2)), h("span", {}, shown(s.high)))),
-      );
-    };
-    const colour = this.settings.colour;
-    if (colour !== "body" && frame.header.parts.some((part) => part.kind !== "grid" && fieldOf(part, colour))) {
-      bar(colour === "velocity" ? "speed" : colour, unit, scale);
-    }
-    for (const view of this.views.values()) {
-      if (view instanceof GridView && view.legend && view.object.visible) bar(view.legend.name, view.legend.unit, view.legend.scale);
-    }
-    this.legend.hidden = bars.length === 0;
-    this.legend.replaceChildren(...bars);
-  }
-
   // ---- Plots ---------------------------------------------------------------------------------------------------------------------
 
   private drawPlots() {
     if (!this.settings.plots) return;
-    const all = groups(this.log);
+    const all = groups(this.log, this.timings);
     if (all.length === 0) {
       this.tabs.replaceChildren(h("span", { class: "quiet" }, "The log of this run is empty."));
       return;
@@ -718,7 +676,7 @@ export class Viewer {
       ),
     );
     const end = this.run?.live && this.run.last_frame !== undefined ? this.run.last_frame * (this.run.interval ?? 0) : 0;
-    this.plot.show(this.log, chosen, end);
+    this.plot.show(chosen, end);
     this.plot.setTime(this.frame?.header.time ?? 0);
   }
 
@@ -770,10 +728,6 @@ export class Viewer {
   }
 
   private key(event: KeyboardEvent) {
-    const target = event.target as HTMLElement;
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (target instanceof HTMLSelectElement || (target instanceof HTMLInputElement && target.type !== "checkbox" && target.type !== "range")) return;
-    if (target instanceof HTMLInputElement && target.type === "range" && target !== this.slider && event.key.startsWith("Arrow")) return;
     const slice = (axis: "x" | "y" | "z") => this.set({ slice: this.settings.slice === axis ? "off" : axis });
     const step = event.shiftKey ? 10 : 1;
     const actions: Record<string, () => void> = {
@@ -791,6 +745,7 @@ export class Viewer {
         this.set({ colour: names[(names.indexOf(this.settings.colour) + 1) % names.length], range: null });
       },
       v: () => this.set({ vectors: !this.settings.vectors }),
+      k: () => this.set({ contacts: !this.settings.contacts }),
       x: () => slice("x"),
       y: () => slice("y"),
       z: () => slice("z"),
@@ -810,10 +765,7 @@ export class Viewer {
         this.noteState();
       },
     };
-    const action = actions[event.key] ?? actions[event.key.toLowerCase()];
-    if (!action) return;
-    event.preventDefault();
-    action();
+    press(event, actions, this.slider);
   }
 
   private changeSpeed(by: number) {

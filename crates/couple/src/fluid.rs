@@ -92,8 +92,11 @@ where
         stage: "fluid",
         reason: error.to_string(),
     };
+    let _timed = crate::stage("fluid: other");
     let mut next = now.clone();
-    let report = scratch.stepper(fluid).and_then(|s| s.step(fluid, &mut next, dt, None)).map_err(failed)?;
+    let stepper = scratch.stepper(fluid).map_err(failed)?;
+    let report = stepper.step(fluid, &mut next, dt, None).map_err(failed)?;
+    crate::stages::add_stages("fluid", stepper.stage_seconds());
     scratch.measure(fluid, &next);
     let block = |name: &str, rows: usize, relative_residual: f64| BlockReport {
         name: name.into(),

@@ -47,15 +47,15 @@ pub struct Arguments {
     /// What colours show
     #[arg(long, visible_alias = "color", value_enum, default_value_t = Colour::Body)]
     colour: Colour,
-    /// Direction from the scene to the camera, such as `1,0.5,0` [default: 0.45,0.4,1]
+    /// Direction from the scene to the camera, such as `1,0.5,0` [default: the scene's camera, or 0.45,0.4,1]
     #[arg(long, value_name = "X,Y,Z", value_parser = direction, allow_hyphen_values = true)]
     from: Option<[f64; 3]>,
-    /// Which way is up [default: 0,1,0]
+    /// Which way is up [default: the scene's camera, or 0,1,0]
     #[arg(long, value_name = "X,Y,Z", value_parser = direction, allow_hyphen_values = true)]
     up: Option<[f64; 3]>,
-    /// How near: 1 shows everything, 2 twice as large
-    #[arg(long, default_value_t = 1.0)]
-    zoom: f64,
+    /// How near: 1 shows everything, 2 twice as large [default: 1]
+    #[arg(long, value_name = "X", allow_negative_numbers = true)]
+    zoom: Option<f64>,
     /// No ground under the scene
     #[arg(long)]
     no_ground: bool,
@@ -95,6 +95,9 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
     if !layout.is_run() {
         return Err(Failure::bad_input(format!("{} is not the folder of a run", arguments.run.display())));
     }
+    if let Some(zoom) = arguments.zoom.filter(|zoom| !(zoom.is_finite() && *zoom > 0.0)) {
+        return Err(Failure::bad_input(format!("--zoom {zoom}: expected a positive, finite number")));
+    }
     let kind = FilmKind::of(arguments)?;
     let film = kind.is_some();
     if let Some(speed) = arguments.speed {
@@ -128,7 +131,7 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
     for path in paths.iter().step_by(paths.len().div_ceil(FRAMED)).chain(paths.last()) {
         seen.join(&bounds(&read(path)?));
     }
-    let options = options(arguments);
+    let options = options(&layout, arguments);
     let bar = if arguments.quiet { ProgressBar::hidden() } else { ProgressBar::new(paths.len() as u64) };
     if let Ok(style) = ProgressStyle::with_template("{bar:30} picture {pos}/{len}  {eta} left") {
         bar.set_style(style);
@@ -161,8 +164,12 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
     Ok(())
 }
 
-fn options(arguments: &Arguments) -> RenderOptions {
-    let default = Framing::default();
+fn options(layout: &Layout, arguments: &Arguments) -> RenderOptions {
+    // A run without a scene that can be read is still drawn.
+    let scene = splashdown_scene::load(&layout.scene().display().to_string(), &[]).ok();
+    let default = scene.and_then(|loaded| loaded.scene.camera).map_or_else(Framing::default, |camera| {
+        Framing { from: camera.from, up: camera.up, zoom: camera.zoom }
+    });
     RenderOptions {
         width: arguments.width,
         height: arguments.height,
@@ -173,7 +180,7 @@ fn options(arguments: &Arguments) -> RenderOptions {
         framing: Framing {
             from: arguments.from.unwrap_or(default.from),
             up: arguments.up.unwrap_or(default.up),
-            zoom: arguments.zoom,
+            zoom: arguments.zoom.unwrap_or(default.zoom),
         },
         ground: !arguments.no_ground,
     }
