@@ -2,24 +2,19 @@
 
 import * as THREE from "three";
 import { getRun, getScene, type RunState, ServerError, stopRun } from "./api";
-import { h, icon, setIcon } from "./dom";
-import { type ArrayRef, type Frame, FrameStore, type Part } from "./frames";
+import { download, h, icon, showText } from "./dom";
+import { Drawing } from "./drawing";
+import { type Frame, FrameStore, type Part } from "./frames";
 import { helpDialog, press } from "./keys";
 import { colourScale, drawLegend } from "./legend";
-import { colourings, describe, liquidColour, Panel, table } from "./panel";
-import { CONTACTS, ContactsView } from "./parts/contacts";
-import { BodiesView } from "./parts/bodies";
-import { GridView } from "./parts/grid";
-import { MeshView } from "./parts/mesh";
-import { PointsView } from "./parts/points";
-import { isShown, type PartView } from "./parts/view";
+import { colourings, describe, Panel, table } from "./panel";
 import { facts, factsNeed } from "./picking";
+import { nextSpeed, Player, SPEEDS } from "./player";
 import { groups, Log, Plot } from "./plots";
 import { type Settings, toHash, type ViewState } from "./settings";
 import { Stage, THEMES } from "./stage";
 import { currentTheme, onTheme, toggleTheme } from "./theme";
 
-const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8];
 /** Frames fetched ahead while playing. */
 const AHEAD = 3;
 
@@ -41,13 +36,11 @@ export class Viewer {
   private indices: number[] = [];
   private current = -1;
   private frame: Frame | null = null;
-  private readonly views = new Map<string, PartView>();
+  private readonly drawing: Drawing;
   private picked: [string, number] | null;
   private bounds = new THREE.Box3();
   private moved = false;
-  private playing = false;
-  private clock = 0;
-  private lastTick = 0;
+  private readonly player: Player;
   private wanted = 0;
   private busy = false;
   private following = true;
@@ -61,7 +54,7 @@ export class Viewer {
   private readonly chip = h("span", { class: "chip", "data-testid": "status" });
   private readonly slider = h("input", { type: "range", min: "0", max: "0", value: "0", class: "scrub", "aria-label": "Timeline", "data-testid": "timeline" });
   private readonly label = h("span", { class: "time", "data-testid": "time" });
-  private readonly playButton = icon("play", "Play (Space)", () => this.toggle(), "play");
+  private readonly playButton = icon("play", "Play (Space)", () => this.player.toggle(), "play");
   private readonly speed = h("select", { class: "speed", title: "Speed ([ and ])", "aria-label": "Speed" });
   private readonly message = h("div", { class: "message", role: "alert", "data-testid": "message", hidden: true });
   private readonly legend = h("div", { class: "legend", "data-testid": "legend", hidden: true });
@@ -90,7 +83,7 @@ export class Viewer {
     this.speed.value = String(this.settings.speed);
     this.speed.addEventListener("change", () => this.set({ speed: Number(this.speed.value) }));
     this.slider.addEventListener("input", () => {
-      this.pause();
+      this.player.pause();
       this.rough = true;
       this.goto(Number(this.slider.value));
     });
@@ -144,6 +137,8 @@ export class Viewer {
     this.stageBox.append(this.legend, this.hint, this.message, this.help, this.toast);
     this.element = h("div", { class: "viewer" }, top, this.stageBox, this.panel.element, this.drawer, bottom);
     this.stage = new Stage(this.stageBox);
+    this.drawing = new Drawing(this.stage, this.settings);
+    this.player = new Player(this.reel(), this.playButton);
     this.stage.onMove = () => {
       this.moved = true;
       this.noteState();
@@ -155,7 +150,7 @@ export class Viewer {
       }
     };
     this.plot.onSeek = (time) => {
-      this.pause();
+      this.player.pause();
       this.rough = true;
       this.goto(this.nearest(time));
     };
@@ -178,7 +173,7 @@ export class Viewer {
 
   close(): void {
     this.closed = true;
-    this.playing = false;
+    this.player.pause();
     window.clearTimeout(this.poll);
     window.clearTimeout(this.hashTimer);
     window.clearTimeout(this.settling);
@@ -245,7 +240,7 @@ export class Viewer {
       this.drawPlots();
       this.tellTime();
       this.drawRunFacts();
-      if (this.following && wasLast && !this.playing && run.live) void this.goto(list.length - 1);
+      if (this.following && wasLast && !this.player.playing && run.live) void this.goto(list.length - 1);
     } else if (before === 0 && list.length > 0 && this.current >= -1 && this.frame === null && this.message.hidden === false) {
       this.message.hidden = true;
       await this.measure();
@@ -299,29 +294,6 @@ export class Viewer {
     this.element.dataset.state = state;
   }
 
-  private needs(frame: Frame): ArrayRef[] {
-    const refs: ArrayRef[] = [];
-    for (const part of frame.header.parts) {
-      if (isShown(part, this.settings)) refs.push(...this.viewOf(frame, part).needs(part, this.settings, this.rough));
-    }
-    return refs;
-  }
-
-  private viewOf(frame: Frame, part: Part): PartView {
-    const key = `${part.kind}:${part.name}`;
-    let view = this.views.get(key);
-    if (!view) {
-      const flat = frame.header.dimension === 2;
-      if (part.kind === "bodies") view = new BodiesView(flat);
-      else if (part.kind === "points") view = part.name === CONTACTS ? new ContactsView() : new PointsView(flat);
-      else if (part.kind === "mesh") view = new MeshView(flat);
-      else view = new GridView(frame.header.dimension, this.stage);
-      this.views.set(key, view);
-      this.stage.content.add(view.object);
-    }
-    return view;
-  }
-
   /** Shows the frame at a place of the timeline; of several wishes the last one counts. */
   private async goto(at: number): Promise<void> {
     if (this.indices.length === 0) return;
@@ -334,9 +306,9 @@ export class Viewer {
       this.setState("loading");
       try {
         const frame = await this.store.get(index);
-        await frame.ensure(this.needs(frame));
+        await frame.ensure(this.drawing.needs(frame, this.rough));
         this.store.note(index, frame);
-        if (place !== this.wanted && !this.playing) continue;
+        if (place !== this.wanted && !this.player.playing) continue;
         this.show(place, frame);
         this.message.hidden = true;
         this.setState(this.rough && this.hasCoarse() ? "loading" : "ready");
@@ -352,7 +324,7 @@ export class Viewer {
       if (place === this.wanted) break;
     }
     this.busy = false;
-    if (this.playing) for (let k = 1; k <= AHEAD; k++) void this.prefetch(this.current + k);
+    if (this.player.playing) for (let k = 1; k <= AHEAD; k++) void this.prefetch(this.current + k);
   }
 
   private hasCoarse(): boolean {
@@ -362,13 +334,13 @@ export class Viewer {
   /** Draws in full once things stand still. */
   private settle() {
     window.clearTimeout(this.settling);
-    if (!this.rough || this.playing) return;
+    if (!this.rough || this.player.playing) return;
     this.settling = window.setTimeout(() => void this.refine(), this.hasCoarse() ? SETTLED : 0);
   }
 
   private async refine() {
     if (!this.rough || this.closed) return;
-    if (this.playing || this.busy || this.stage.isInteracting) {
+    if (this.player.playing || this.busy || this.stage.isInteracting) {
       this.settling = window.setTimeout(() => void this.refine(), SETTLED);
       return;
     }
@@ -381,7 +353,7 @@ export class Viewer {
     if (index === undefined || this.store.has(index)) return;
     try {
       const frame = await this.store.get(index);
-      await frame.ensure(this.needs(frame));
+      await frame.ensure(this.drawing.needs(frame, this.rough));
       this.store.note(index, frame);
     } catch {
       // Told when it is looked at.
@@ -389,7 +361,7 @@ export class Viewer {
   }
 
   private clear() {
-    for (const view of this.views.values()) view.object.visible = false;
+    this.drawing.hide();
     this.stage.mark(null);
     this.stage.invalidate();
   }
@@ -417,28 +389,9 @@ export class Viewer {
   private redraw() {
     const frame = this.frame;
     if (!frame) return;
-    const { scale } = colourScale(frame, this.settings);
-    const shownParts = new Set<string>();
-    const liquids = frame.header.parts.map((part) => part.name).filter((name) => name.startsWith("surface of "));
-    frame.header.parts.forEach((part, number) => {
-      const view = this.viewOf(frame, part);
-      const visible = isShown(part, this.settings);
-      view.object.visible = visible;
-      if (!visible) return;
-      shownParts.add(`${part.kind}:${part.name}`);
-      view.update(frame, part, {
-        settings: this.settings,
-        scale,
-        number,
-        liquid: liquidColour(part.name, liquids),
-        flat: frame.header.dimension === 2,
-        size: this.stage.radius,
-        rough: this.rough,
-      });
-    });
-    for (const [key, view] of this.views) if (!shownParts.has(key)) view.object.visible = false;
+    this.drawing.draw(frame, this.rough);
     this.stage.setGround(this.settings.ground, this.settings.shadows);
-    drawLegend(this.legend, frame, this.settings, this.views.values());
+    drawLegend(this.legend, frame, this.settings, this.drawing.views());
     this.markPicked();
     this.drawPicked();
     this.stage.invalidate();
@@ -458,57 +411,42 @@ export class Viewer {
     this.slider.style.setProperty("--done", `${share}%`);
   }
 
-  private toggle() {
-    if (this.playing) this.pause();
-    else this.play();
-  }
-
-  private play() {
-    if (this.indices.length < 2) return;
-    if (this.current >= this.indices.length - 1) this.current = 0;
-    this.playing = true;
-    this.rough = true;
-    this.following = false;
-    this.clock = this.timeOf(this.current);
-    this.lastTick = performance.now();
-    setIcon(this.playButton, "pause");
-    this.element.dataset.playing = "1";
-    requestAnimationFrame((now) => this.tick(now));
-  }
-
-  private pause() {
-    this.playing = false;
-    setIcon(this.playButton, "play");
-    delete this.element.dataset.playing;
-    this.settle();
-  }
-
-  private tick(now: number) {
-    if (!this.playing || this.closed) return;
-    // Simulated time follows the clock on the wall; a frame that comes late holds it, so that nothing is skipped unseen.
-    const passed = Math.min(now - this.lastTick, 100) / 1000;
-    this.lastTick = now;
-    if (!this.busy) {
-      this.clock += passed * this.settings.speed;
-      const end = this.timeOf(this.indices.length - 1);
-      if (this.clock > end) {
-        if (this.run?.live) this.clock = end;
-        else if (this.settings.loop) this.clock = 0;
-        else {
-          this.clock = end;
-          this.pause();
+  /** What playing needs to know and to do. */
+  private reel() {
+    const viewer = this;
+    return {
+      get settings() {
+        return viewer.settings;
+      },
+      get current() {
+        return viewer.current;
+      },
+      get count() {
+        return viewer.indices.length;
+      },
+      get busy() {
+        return viewer.busy;
+      },
+      get live() {
+        return viewer.run?.live ?? false;
+      },
+      timeOf: (at: number) => viewer.timeOf(at),
+      goto: (at: number) => void viewer.goto(at),
+      changed: (playing: boolean) => {
+        if (playing) {
+          viewer.rough = true;
+          viewer.following = false;
+          viewer.element.dataset.playing = "1";
+        } else {
+          delete viewer.element.dataset.playing;
+          viewer.settle();
         }
-      }
-      let at = this.current;
-      if (this.timeOf(at) > this.clock) at = 0;
-      while (at + 1 < this.indices.length && this.timeOf(at + 1) <= this.clock + 1e-9) at++;
-      if (at !== this.current) void this.goto(at);
-    }
-    requestAnimationFrame((next) => this.tick(next));
+      },
+    };
   }
 
   private jump(at: number) {
-    this.pause();
+    this.player.pause();
     const last = this.indices.length - 1;
     this.following = at >= last;
     void this.goto(Math.min(at, last));
@@ -532,7 +470,7 @@ export class Viewer {
     if (!frame) return;
     this.setState("loading");
     try {
-      await frame.ensure(this.needs(frame));
+      await frame.ensure(this.drawing.needs(frame, this.rough));
       if (this.frame === frame) this.redraw();
       this.setState("ready");
       this.settle();
@@ -587,18 +525,7 @@ export class Viewer {
     await this.refine();
     const frame = this.frame;
     if (!frame) return;
-    this.picked = null;
-    search: for (const hit of this.stage.hit(x, y)) {
-      for (let object: THREE.Object3D | null = hit.object; object; object = object.parent) if (!object.visible) continue search;
-      for (const part of frame.header.parts) {
-        const view = this.views.get(`${part.kind}:${part.name}`);
-        const entry = view && isInside(hit.object, view.object) ? view.entry(hit) : -1;
-        if (entry >= 0) {
-          this.picked = [part.name, entry];
-          break search;
-        }
-      }
-    }
+    this.picked = this.drawing.at(frame, x, y);
     this.markPicked();
     this.noteState();
     if (this.picked && !this.settings.panel) this.set({ panel: true });
@@ -612,7 +539,7 @@ export class Viewer {
 
   private pickedPlace() {
     const part = this.pickedPart();
-    return part && this.picked ? (this.views.get(`${part.kind}:${part.name}`)?.locate(this.picked[1]) ?? null) : null;
+    return part && this.picked ? this.drawing.locate(part, this.picked[1]) : null;
   }
 
   private markPicked() {
@@ -649,12 +576,7 @@ export class Viewer {
 
   private async showScene() {
     try {
-      const text = await getScene(this.id);
-      const dialog = h("dialog", { class: "scene-file" }, h("pre", {}, text));
-      dialog.append(h("button", { type: "button", onClick: () => dialog.close() }, "Close"));
-      dialog.addEventListener("close", () => dialog.remove());
-      this.element.append(dialog);
-      dialog.showModal();
+      showText(this.element, await getScene(this.id));
     } catch (error) {
       this.tip(error instanceof Error ? error.message : String(error));
     }
@@ -704,11 +626,8 @@ export class Viewer {
 
   private async savePicture() {
     try {
-      const blob = await this.stage.picture();
-      const address = URL.createObjectURL(blob);
-      const link = h("a", { href: address, download: `${this.run?.info?.scene ?? "splashdown"}-${String(this.indices[this.current] ?? 0).padStart(6, "0")}.png` });
-      link.click();
-      window.setTimeout(() => URL.revokeObjectURL(address), 10000);
+      const number = String(this.indices[this.current] ?? 0).padStart(6, "0");
+      download(await this.stage.picture(), `${this.run?.info?.scene ?? "splashdown"}-${number}.png`);
       this.tip("Picture saved");
     } catch (error) {
       this.tip(error instanceof Error ? error.message : String(error));
@@ -731,13 +650,13 @@ export class Viewer {
     const slice = (axis: "x" | "y" | "z") => this.set({ slice: this.settings.slice === axis ? "off" : axis });
     const step = event.shiftKey ? 10 : 1;
     const actions: Record<string, () => void> = {
-      " ": () => this.toggle(),
+      " ": () => this.player.toggle(),
       ArrowLeft: () => this.jump(this.current - step),
       ArrowRight: () => this.jump(this.current + step),
       Home: () => this.jump(0),
       End: () => this.jump(Infinity),
-      "[": () => this.changeSpeed(-1),
-      "]": () => this.changeSpeed(1),
+      "[": () => this.set({ speed: nextSpeed(this.settings.speed, -1) }),
+      "]": () => this.set({ speed: nextSpeed(this.settings.speed, 1) }),
       f: () => this.fit(),
       c: () => {
         if (!this.frame) return;
@@ -767,14 +686,4 @@ export class Viewer {
     };
     press(event, actions, this.slider);
   }
-
-  private changeSpeed(by: number) {
-    const at = SPEEDS.findIndex((speed) => speed >= this.settings.speed);
-    this.set({ speed: SPEEDS[Math.min(Math.max((at < 0 ? SPEEDS.length - 1 : at) + by, 0), SPEEDS.length - 1)] });
-  }
-}
-
-function isInside(object: THREE.Object3D, group: THREE.Object3D): boolean {
-  for (let at: THREE.Object3D | null = object; at; at = at.parent) if (at === group) return true;
-  return false;
 }

@@ -122,3 +122,53 @@ where
     }
     (weight > 0.0).then(|| (place / weight, sum))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::Frame;
+
+    fn attribute<'a>(part: &'a Part, name: &str) -> &'a Attribute {
+        part.attributes.iter().find(|attribute| attribute.name == name).unwrap()
+    }
+
+    fn part<'a>(frame: &'a Frame, name: &str) -> &'a Part {
+        frame.parts.iter().find(|part| part.name == name).unwrap()
+    }
+
+    /// Every contact of a stack carries the weight of what stands above it, in the middle of the boxes.
+    #[test]
+    fn contacts_of_a_stack_carry_what_is_above_them() {
+        let scene = crate::load("box-stack", &[]).unwrap().scene;
+        let mut world = crate::prepare(&scene).unwrap();
+        for frame in 1..=6 {
+            while !world.advance(frame).unwrap().arrived {}
+        }
+        let frame = world.picture(6);
+        let bodies = part(&frame, crate::RIGID_BODIES);
+        let mass = attribute(bodies, "mass");
+        let Geometry::Bodies(all) = &bodies.geometry else { panic!("no bodies") };
+        let contacts = part(&frame, CONTACTS);
+        let Geometry::Points { positions } = &contacts.geometry else { panic!("no points") };
+        let (force, pairs) = (attribute(contacts, "contact force"), attribute(contacts, "bodies"));
+        let is_box = |body: usize| all.names[body].starts_with("box");
+        let mut seen = 0;
+        for contact in 0..positions.len() / 3 {
+            let two = [0, 1].map(|k| pairs.data.get(2 * contact + k) as usize);
+            if !two.into_iter().any(is_box) {
+                continue;
+            }
+            seen += 1;
+            let place = &positions[3 * contact..3 * contact + 3];
+            let above: f64 = (0..all.names.len())
+                .filter(|&body| is_box(body) && all.positions[3 * body + 1] > place[1])
+                .map(|body| mass.data.get(body))
+                .sum();
+            let up = force.data.get(3 * contact + 1).abs();
+            assert!((up / (9.81 * above) - 1.0).abs() < 0.02, "{up} N under {above} kg");
+            let lower = two.into_iter().find(|body| is_box(*body)).unwrap();
+            assert!((place[0] - all.positions[3 * lower]).abs() < 0.02, "{place:?}");
+        }
+        assert!(seen >= 10, "{seen} contacts");
+    }
+}

@@ -86,7 +86,7 @@ impl Server {
     pub fn open(options: Options) -> Result<Self, ViewError> {
         let runs = Runs::default();
         let opens = match &options.run {
-            Some(path) if !splashdown_scene::run_folder::Layout::new(path.as_path()).is_run() => {
+            Some(path) if !Layout::new(path.as_path()).is_run() => {
                 return Err(ViewError::NotARun(path.clone()));
             }
             Some(path) => Some(runs.add(path)),
