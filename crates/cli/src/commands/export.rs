@@ -97,8 +97,9 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
         _ => Failure::bad_input(error),
     })?;
     for name in &exported.left_out {
+        let kind = if format == export::Format::Vdb { "no grid" } else { "a grid" };
         terminal::warn(&format!(
-            "note: `{name}` is a grid, which {} files cannot hold; use --format vtk",
+            "note: `{name}` is {kind}, which {} files cannot hold; use --format vtk",
             format.name()
         ));
     }
