@@ -49,6 +49,19 @@ pub struct SolidBody {
     pub strength: Vec<[f64; 2]>,
 }
 
+impl SolidBody {
+    /// Number of its elements.
+    pub fn count(&self) -> usize {
+        let corners = match self.element {
+            SolidElement::Segment => 2,
+            SolidElement::Triangle => 3,
+            SolidElement::Tetrahedron => 4,
+            SolidElement::Hexahedron => 8,
+        };
+        self.elements.len() / corners
+    }
+}
+
 /// All bodies of elements with their integrator.
 #[derive(Debug, Clone)]
 pub struct Solids<const D: usize>
@@ -246,6 +259,7 @@ where
         half: &mut [RigidMotion<D>],
         dt: f64,
     ) -> Result<SolidStep, String> {
+        let _timed = crate::stage("soft bodies");
         let mut motion = state.solids.motion.clone();
         self.set_strengths(motion.time);
         self.integrator.drive(&mut motion, dt);
@@ -317,6 +331,7 @@ where
 
     /// IV.2: solids keep off themselves and each other.
     pub(crate) fn collide_self(&mut self, step: &mut SolidStep) -> Result<(), String> {
+        let _timed = crate::stage("self-contact");
         self.integrator
             .collide_self(&self.solid, &step.motion, &mut step.stages, &mut step.report)
             .map_err(|error| error.to_string())
@@ -333,6 +348,7 @@ where
         step: &mut SolidStep,
         pushing: &[[u32; 2]],
     ) -> Result<Vec<f64>, String> {
+        let _timed = crate::stage("soft bodies");
         let SolidStep { motion, stages, report } = step;
         // Forces act half way, or at the end, as the scheme has it.
         let at: Vec<f64> = match self.integrator.scheme {
@@ -366,6 +382,7 @@ where
         step: SolidStep,
         mut velocity: Vec<f64>,
     ) -> Result<SolidState, String> {
+        let _timed = crate::stage("soft bodies");
         let SolidStep { motion, stages, mut report } = step;
         let dt = stages.dt;
         self.integrator.repel_at_end(&self.solid, &stages.next, &mut velocity, dt);
@@ -507,6 +524,7 @@ where
         next: &mut State<D>,
         dt: f64,
     ) -> Result<IntegrationReport, String> {
+        let _timed = crate::stage("soft bodies");
         let mut motion = before.solids.motion.clone();
         let start = motion.time;
         let mut report = IntegrationReport::default();

@@ -165,6 +165,7 @@ where
     let mut start_frames: Vec<Frame<D>> = state.bodies.iter().map(|body| body.frame).collect();
     let mut start = Velocities::of(state);
 
+    let mut timed = crate::stage("forces and coupled solve");
     // I.
     let mut half = velocity_to_half_step(model, state, dt, coupled)?;
     let mut soft_step = match &mut soft {
@@ -202,6 +203,7 @@ where
         reached.join_motions(&mut start.bodies, &step.stages.start);
         reached.join_motions(&mut half.velocities.bodies, &step.stages.moving);
     }
+    timed.then("collisions");
     // II. Collisions change v^n, and v^{n+1/2} by as much. What touches a sleeper wakes it before anything happens.
     let awake = sleep.any().then(|| (start.bodies.clone(), half.velocities.bodies.clone()));
     let breakable = !breaking.done && model.bodies.iter().any(|body| body.breakable.is_some());
@@ -225,6 +227,7 @@ where
         }
         break;
     }
+    timed.then("contact");
     // III. Contact, and joints that hold after the positions have moved.
     contact.contact_half(&stage, &start_frames, &start.bodies, &mut half.velocities.bodies, &memory);
     if let Some(step) = &mut soft_step {
@@ -233,6 +236,7 @@ where
         reached.part_motions(&mut half.velocities.bodies, &mut step.stages.moving);
     }
     articulation.pre_stabilize(state, &mut half.velocities);
+    timed.then("positions and push-out");
     // IV. What contact did to velocities in III is dropped: only its effect on positions remains. Impulses of joints are kept.
     let (mut frames, positions) = advance_positions(model, state, &half.velocities, dt);
     sleep.hold(state, &mut frames);
@@ -249,6 +253,7 @@ where
     articulation.settle_positions(&mut frames);
     articulation.add_kept_impulses(&mut start);
     contact.restore_angular_momentum(&stage, &frames, &mut start.bodies);
+    timed.then("forces and coupled solve");
     // V. Velocities at the new positions: joints and drives, contact, and joints again where contact has pushed on them.
     let mut full = velocity_to_full_step(model, state, &start, &frames, &positions, dt, coupled)?;
     let mut soft_velocity = match (&mut soft, &mut soft_step) {
@@ -266,6 +271,7 @@ where
         reached.join_frames(&mut frames, &step.stages.next);
         reached.join_motions(&mut full.velocities.bodies, &soft_velocity);
     }
+    timed.then("contact");
     contact.contact_full(&stage, &frames, &mut full.velocities.bodies, &mut memory);
     if soft_step.is_some() {
         frames.truncate(count);
