@@ -10,6 +10,7 @@ mod deformable;
 mod fluid;
 mod fracture;
 mod frames;
+mod fsi;
 mod machine;
 mod pressure;
 mod report;
@@ -107,6 +108,7 @@ pub fn all() -> &'static [Benchmark] {
         fracture::BENCHMARK,
         deformable::BENCHMARK,
         fluid::BENCHMARK,
+        fsi::BENCHMARK,
     ]
 }
 
