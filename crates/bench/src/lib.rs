@@ -11,6 +11,7 @@ mod deformable;
 mod fluid;
 mod fracture;
 mod frames;
+mod fsi;
 mod machine;
 mod pressure;
 mod report;
@@ -109,6 +110,7 @@ pub fn all() -> &'static [Benchmark] {
         coupled::BENCHMARK,
         deformable::BENCHMARK,
         fluid::BENCHMARK,
+        fsi::BENCHMARK,
     ]
 }
 

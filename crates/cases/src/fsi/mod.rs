@@ -10,6 +10,7 @@ mod floating;
 mod past_cylinder;
 mod rising_sphere;
 mod setup;
+mod soak;
 mod stokes_cylinder;
 
 use crate::Case;
@@ -27,4 +28,5 @@ pub(super) const CASES: &[Case] = &[
     balance::CASE,
     density_ratios::CASE,
     floating::CASE,
+    soak::CASE,
 ];
