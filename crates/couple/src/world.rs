@@ -171,7 +171,8 @@ where
         Ok(self.model.deformables.len() - 1)
     }
 
-    /// Adds bodies of finite elements at `motion`, in place of those it had.
+    /// Adds bodies of finite elements at `motion`, in place of those it had. Rigid bodies come first: static and kinematic ones that are added later are not seen by
+    /// particles that no moving body reaches.
     #[inline(never)]
     pub fn set_solids(
         &mut self,

@@ -491,6 +491,7 @@ where
         };
         solids.integrator.incompressible = Some(Incompressible::new(rings, options));
     }
+    solids.thickness = step.distance;
     solids.friction = scene.rigid_copies().map(|copy| copy.rigid.friction.unwrap_or(step.friction)).collect();
     let contact = ContactSurface::new(surface);
     if D == 3 || !contact.points().is_empty() {

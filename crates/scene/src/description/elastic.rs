@@ -323,6 +323,10 @@ pub struct ElasticStep {
     /// Coefficient of friction against rigid bodies that have none of their own.
     #[schemars(range(min = 0))]
     pub friction: f64,
+    /// Distance (m) that points of bodies of elements keep from rigid bodies. About a tenth of the edges of a coarse mesh keeps round bodies from showing between its
+    /// points.
+    #[schemars(range(min = 0))]
+    pub distance: f64,
     /// Contact of bodies of elements with themselves and each other. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_contact: Option<SelfContactDescription>,
@@ -373,6 +377,7 @@ impl Default for ElasticStep {
         Self {
             integrator: ElasticIntegrator::default(),
             friction: 0.3,
+            distance: 0.0,
             self_contact: None,
             newton_iterations: 50,
             tolerance: 1e-3,
