@@ -8,6 +8,7 @@ mod coupled;
 mod deformable;
 mod fluid;
 mod foundation;
+mod fsi;
 mod incompressible;
 mod rigid;
 
@@ -23,6 +24,7 @@ pub fn all() -> Vec<Case> {
         incompressible::CASES,
         coupled::CASES,
         fluid::CASES,
+        fsi::CASES,
     ]
     .concat()
 }

@@ -1,10 +1,12 @@
 //! The fluid of a world: stage VI of the step, after the solids have reached the end of it.
 //!
-//! The solids push the fluid (its obstacles move as told); that the fluid pushes back comes with the coupled solve.
+//! Where rigid bodies reach into the fluid, both are solved for together within the solids' stages (`fluid_structure`), and here their result is only taken over.
 
+use crate::fluid_structure::{CouplingReport, CouplingStage};
 use crate::{BlockReport, Model, SolveReport, State, StepError};
 use splashdown_fluid::{FluidDiagnostics, FluidError, FluidModel, FluidState, FluidStepper};
-use splashdown_math::{Dim, Space};
+use splashdown_math::{Dim, Frame, Space};
+use splashdown_rigid::Motion;
 
 /// What the fluid keeps from step to step besides its state; a copy of a world starts with its own.
 pub(crate) struct FluidScratch<const D: usize>
@@ -13,6 +15,9 @@ where
 {
     stepper: Option<FluidStepper<D>>,
     diagnostics: Option<FluidDiagnostics>,
+    coupling: CouplingStage<D>,
+    /// The fluid at the end of the step, where it was solved for together with solids.
+    coupled: Option<FluidState<D>>,
 }
 
 impl<const D: usize> Default for FluidScratch<D>
@@ -20,7 +25,7 @@ where
     Dim<D>: Space<D>,
 {
     fn default() -> Self {
-        Self { stepper: None, diagnostics: None }
+        Self { stepper: None, diagnostics: None, coupling: CouplingStage::default(), coupled: None }
     }
 }
 
@@ -29,7 +34,7 @@ where
     Dim<D>: Space<D>,
 {
     fn clone(&self) -> Self {
-        Self { stepper: None, diagnostics: self.diagnostics.clone() }
+        Self { diagnostics: self.diagnostics.clone(), ..Self::default() }
     }
 }
 
@@ -53,8 +58,18 @@ where
         }
     }
 
-    /// Makes a state fit to start from.
-    pub fn initialise(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>) -> Result<(), FluidError> {
+    /// Makes a state fit to start from, around the bodies of `world` at `state`.
+    pub fn initialise(
+        &mut self,
+        world: &Model<D>,
+        bodies: &State<D>,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+    ) -> Result<(), FluidError> {
+        if world.coupling.is_some() {
+            let guests = self.coupling.guests(model, &world.bodies, |index| bodies.bodies[index].frame);
+            self.stepper(model)?.set_guests(guests);
+        }
         self.stepper(model)?.initialise(model, state)?;
         self.measure(model, state);
         Ok(())
@@ -75,34 +90,106 @@ where
     }
 }
 
+/// The coupled solves within the solids' stages; each does nothing where no body reaches into a fluid.
+impl<const D: usize> FluidScratch<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// I: rigid bodies to the half step, together with the fluid.
+    pub fn couple_half(
+        &mut self,
+        model: &Model<D>,
+        state: &State<D>,
+        dt: f64,
+        motions: &mut [Motion<D>],
+    ) -> Result<(), StepError> {
+        self.coupled = None;
+        let Some(fluid) = model.fluid.as_ref().filter(|_| CouplingStage::is_active(model, state)) else {
+            return Ok(());
+        };
+        self.stepper(fluid).map_err(failed(state))?;
+        let _timed = crate::stage("fluid with bodies");
+        let Self { stepper: Some(stepper), coupling, .. } = self else { return Ok(()) };
+        coupling.half(stepper, model, state, dt, motions).map_err(failed(state))
+    }
+
+    /// V: rigid bodies and fluid to the full step.
+    pub fn couple_full(
+        &mut self,
+        model: &Model<D>,
+        state: &State<D>,
+        frames: &[Frame<D>],
+        dt: f64,
+        motions: &mut [Motion<D>],
+    ) -> Result<(), StepError> {
+        let Some(fluid) = model.fluid.as_ref().filter(|_| CouplingStage::is_active(model, state)) else {
+            return Ok(());
+        };
+        self.stepper(fluid).map_err(failed(state))?;
+        let _timed = crate::stage("fluid with bodies");
+        let Self { stepper: Some(stepper), coupling, .. } = self else { return Ok(()) };
+        coupling.full(stepper, model, state, frames, dt, motions).map_err(failed(state))
+    }
+
+    /// V, after joints and contact: the fluid moves with what became of the bodies.
+    pub fn couple_finish(
+        &mut self,
+        model: &Model<D>,
+        state: &State<D>,
+        dt: f64,
+        motions: &mut [Motion<D>],
+    ) -> Result<(), StepError> {
+        let _timed = crate::stage("fluid with bodies");
+        let Self { stepper: Some(stepper), coupling, coupled, .. } = self else { return Ok(()) };
+        *coupled = coupling.finish(stepper, model, dt, motions).map_err(failed(state))?;
+        Ok(())
+    }
+}
+
+fn failed<const D: usize>(state: &State<D>) -> impl Fn(FluidError) -> StepError
+where
+    Dim<D>: Space<D>,
+{
+    let (step, time) = (state.step, state.time);
+    move |error| StepError::Solve { step, time, stage: "fluid", reason: error.to_string() }
+}
+
 /// VI: the fluid `dt` seconds after `state`, and what its solves did; `None` in a world without fluid.
 pub(crate) fn advance_fluid<const D: usize>(
     model: &Model<D>,
     state: &State<D>,
     dt: f64,
     scratch: &mut FluidScratch<D>,
-) -> Result<Option<(FluidState<D>, SolveReport)>, StepError>
+) -> Result<Option<(FluidState<D>, Vec<SolveReport>)>, StepError>
 where
     Dim<D>: Space<D>,
 {
     let (Some(fluid), Some(now)) = (&model.fluid, &state.fluid) else { return Ok(None) };
-    let failed = |error: FluidError| StepError::Solve {
-        step: state.step,
-        time: state.time,
-        stage: "fluid",
-        reason: error.to_string(),
-    };
     let _timed = crate::stage("fluid: other");
-    let mut next = now.clone();
-    let stepper = scratch.stepper(fluid).map_err(failed)?;
-    let report = stepper.step(fluid, &mut next, dt, None).map_err(failed)?;
-    crate::stages::add_stages("fluid", stepper.stage_seconds());
-    scratch.measure(fluid, &next);
     let block = |name: &str, rows: usize, relative_residual: f64| BlockReport {
         name: name.into(),
         rows,
         relative_residual,
     };
+    if let Some(next) = scratch.coupled.take() {
+        scratch.measure(fluid, &next);
+        let solve = |(stage, report): &(&str, CouplingReport)| SolveReport {
+            stage: (*stage).into(),
+            iterations: report.iterations,
+            relative_residual: report.relative_residual,
+            blocks: vec![
+                block("pressure", report.unknowns, report.relative_residual),
+                block("coupling", report.faces, 0.0),
+            ],
+        };
+        return Ok(Some((next, scratch.coupling.reports.iter().map(solve).collect())));
+    }
+    let mut next = now.clone();
+    let stepper = scratch.stepper(fluid).map_err(failed(state))?;
+    stepper.set_guests(Vec::new());
+    let report = stepper.step(fluid, &mut next, dt, None).map_err(failed(state))?;
+    crate::stages::add_stages("fluid", stepper.stage_seconds());
+    scratch.measure(fluid, &next);
     let mut blocks = vec![block("pressure", report.pressure.unknowns, report.pressure.relative_residual)];
     let mut iterations = report.pressure.iterations;
     if let Some(viscosity) = report.viscosity {
@@ -110,5 +197,5 @@ where
         iterations += viscosity.iterations;
     }
     let relative_residual = report.pressure.relative_residual;
-    Ok(Some((next, SolveReport { stage: "fluid".into(), iterations, relative_residual, blocks })))
+    Ok(Some((next, vec![SolveReport { stage: "fluid".into(), iterations, relative_residual, blocks }])))
 }

@@ -24,6 +24,7 @@ mod clock;
 mod compiled;
 mod diagnostics;
 mod fluid;
+pub mod fluid_structure;
 mod generalized;
 mod model;
 mod newcomers;

@@ -1,5 +1,6 @@
 //! What a world consists of: constant during a simulation, built once from the scene.
 
+use crate::fluid_structure::CouplingOptions;
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::{Particles, Spring, SpringError, Springs};
 use splashdown_fluid::{FluidError, FluidModel};
@@ -149,6 +150,8 @@ where
     pub deformables: Vec<Deformable>,
     /// The fluid, if there is one.
     pub fluid: Option<FluidModel<D>>,
+    /// How fluid and rigid bodies push each other; `None` for a fluid that does not know of bodies.
+    pub coupling: Option<CouplingOptions>,
 }
 
 impl<const D: usize> Model<D>
@@ -167,6 +170,7 @@ where
             springs: Springs::default(),
             deformables: Vec::new(),
             fluid: None,
+            coupling: Some(CouplingOptions::default()),
         }
     }
 

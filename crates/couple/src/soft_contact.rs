@@ -38,6 +38,19 @@ pub(crate) struct Candidates<'a, const D: usize> {
     pub thickness: f64,
 }
 
+/// Pairs of a body and a particle that pushed on each other in the step that `memory` remembers.
+pub(crate) fn pushing_pairs<const D: usize>(memory: &ContactMemory<D>) -> Vec<[u32; 2]> {
+    let mut pairs = Vec::new();
+    let mut points = memory.points.iter();
+    for &[a, b, count] in &memory.pairs {
+        let pushes = points.by_ref().take(count as usize).filter(|(_, impulse)| impulse.norm_squared() > 0.0);
+        if pushes.count() > 0 && b >= FIRST_PARTICLE {
+            pairs.push([a, b - FIRST_PARTICLE]);
+        }
+    }
+    pairs
+}
+
 fn read<const D: usize>(values: &[f64], particle: u32) -> Vector<D> {
     Vector::from_column_slice(&values[D * particle as usize..][..D])
 }
@@ -153,6 +166,17 @@ where
             velocity[D * particle as usize..][..D].copy_from_slice(motion.velocity.as_slice());
         }
         motions.truncate(first);
+    }
+
+    /// Pairs of a body and a particle that pushed on each other in the last contact stage.
+    pub fn pushing(&self, contact: &ContactSolver<D>, bodies: usize) -> Vec<[u32; 2]> {
+        if self.particles.is_empty() {
+            return Vec::new();
+        }
+        let pushed = contact.impulses().filter(|(_, impulse)| impulse.norm_squared() > 0.0);
+        pushed
+            .filter_map(|([a, b], _)| Some([a, *self.particles.get((b as usize).checked_sub(bodies)?)?]))
+            .collect()
     }
 
     /// Contact moves positions from the start of the step on and velocities at its end, which turns the pair by `dt J x u`, with `J` the impulse of the

@@ -3,12 +3,12 @@
 //!
 //! What does not live here: elements and integrators (`splashdown-deformable`).
 
-use crate::soft_contact::{Candidates, Reached};
+use crate::soft_contact::{Candidates, Reached, pushing_pairs};
 use crate::{Diagnostics, Model, State};
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::collide::{Colliders, DistanceField, Obstacle, ObstacleShape};
 use splashdown_deformable::integrate::{
-    Bound, Carrier, Carriers, IntegrationReport, Integrator, Motion, Scheme, Stages,
+    Bound, Carrier, Carriers, IntegrationReport, Integrator, Link, Motion, Scheme, Stages,
 };
 use splashdown_deformable::{ForceError, Solid};
 use splashdown_geometry::Aabb;
@@ -84,7 +84,7 @@ where
     followed: Vec<usize>,
     /// Is the particle carried?
     carried: Vec<bool>,
-    /// Bodies that carry particles, ascending.
+    /// Bodies that carry or push particles in the present stage, ascending.
     carriers: Vec<u32>,
     /// Bodies that carry particles of each of `bodies`: they do not touch its other particles.
     inside: Vec<Vec<u32>>,
@@ -211,10 +211,6 @@ where
             self.carried[binding.particle as usize] = true;
             self.solid.set_pinned(binding.particle as usize, true);
         }
-        let mut carriers: Vec<u32> = self.bindings.iter().map(|binding| binding.body).collect();
-        carriers.sort_unstable();
-        carriers.dedup();
-        self.carriers = carriers;
         self.inside = (self.bodies.iter())
             .map(|body| {
                 let own =
@@ -269,7 +265,12 @@ where
         self.integrator.drive(&mut motion, dt);
         let frames: Vec<Frame<D>> = state.bodies.iter().map(|body| body.frame).collect();
         let start: Vec<RigidMotion<D>> = state.bodies.iter().map(RigidMotion::of).collect();
-        self.set_carriers(model, &frames, &frames, &motion.position);
+        // What pushed in the last step is expected to push in this one.
+        let pushing = pushing_pairs(&state.contact);
+        self.set_carriers(model, &frames, &frames, &motion.position, &pushing);
+        self.set_links(model, &frames, &frames, &start, &motion, &pushing, |relative, gap| {
+            (-gap / dt).min(0.0) - relative
+        });
         self.move_carried(model, &frames, &start, &mut motion.velocity);
         let mut report = IntegrationReport::default();
         let mut stages = self
@@ -345,6 +346,7 @@ where
         start: &[RigidMotion<D>],
         full: &mut [RigidMotion<D>],
         step: &mut SolidStep,
+        pushing: &[[u32; 2]],
     ) -> Result<Vec<f64>, String> {
         let _timed = crate::stage("soft bodies");
         let SolidStep { motion, stages, report } = step;
@@ -357,8 +359,12 @@ where
             Scheme::B => state.bodies.iter().zip(frames).map(|(a, b)| a.frame.interpolate(b, 0.5)).collect(),
             _ => frames.to_vec(),
         };
-        self.set_carriers(model, frames, &middle, &at);
+        self.set_carriers(model, frames, &middle, &at, pushing);
         self.move_carried(model, frames, start, &mut stages.start);
+        // So that nothing approaches at the end of the step, which in scheme B is twice as far.
+        let part = if self.integrator.scheme == Scheme::B { 0.5 } else { 1.0 };
+        let there = Motion { position: at, velocity: stages.start.clone(), time: 0.0 };
+        self.set_links(model, frames, &middle, start, &there, pushing, |relative, _| -part * relative);
         let velocity = self
             .integrator
             .finish(&mut self.solid, motion, stages, report)
@@ -381,7 +387,7 @@ where
         let dt = stages.dt;
         self.integrator.repel_at_end(&self.solid, &stages.next, &mut velocity, dt);
         if !self.bindings.is_empty() {
-            self.set_carriers(model, frames, frames, &stages.next);
+            self.set_carriers(model, frames, frames, &stages.next, &[]);
             self.move_carried(model, frames, bodies, &mut velocity);
         }
         let mut next = Motion { position: stages.next, velocity, time: motion.time + dt };
@@ -391,9 +397,24 @@ where
         Ok(self.state(next))
     }
 
-    /// Carriers with inertias at `frames`, and arms from the centres of mass at `middle` to the particles at `position`.
-    fn set_carriers(&mut self, model: &Model<D>, frames: &[Frame<D>], middle: &[Frame<D>], position: &[f64]) {
-        if self.bindings.is_empty() {
+    /// Carriers, and bodies that push on particles, with inertias at `frames`, and arms from the centres of mass at `middle` to the particles at `position`.
+    fn set_carriers(
+        &mut self,
+        model: &Model<D>,
+        frames: &[Frame<D>],
+        middle: &[Frame<D>],
+        position: &[f64],
+        pushing: &[[u32; 2]],
+    ) {
+        let mut acting: Vec<u32> = self.bindings.iter().map(|binding| binding.body).collect();
+        acting.extend(
+            pushing.iter().map(|pair| pair[0]).filter(|&body| model.bodies[body as usize].is_dynamic()),
+        );
+        acting.sort_unstable();
+        acting.dedup();
+        self.carriers = acting;
+        if self.carriers.is_empty() {
+            self.integrator.carriers = None;
             return;
         }
         let carriers = self.carriers.iter().map(|&index| {
@@ -412,6 +433,42 @@ where
         });
         let (carriers, bound) = (carriers.collect(), bound.collect());
         self.integrator.carriers = Some(Carriers { carriers, bound, change: Vec::new() });
+    }
+
+    /// The contacts of `pushing` pairs (body, particle) that damping has to keep. `wanted` gives the change of the relative normal velocity from its value and the gap.
+    #[expect(clippy::too_many_arguments)]
+    fn set_links(
+        &mut self,
+        model: &Model<D>,
+        frames: &[Frame<D>],
+        middle: &[Frame<D>],
+        motions: &[RigidMotion<D>],
+        particles: &Motion,
+        pushing: &[[u32; 2]],
+        wanted: impl Fn(f64, f64) -> f64,
+    ) {
+        self.integrator.links.clear();
+        for &[body, particle] in pushing {
+            let (owner, index) = (&model.bodies[body as usize], particle as usize);
+            let Some(geometry) = owner.geometry.as_ref().filter(|_| index < self.solid.len()) else {
+                continue;
+            };
+            if self.solid.pinned()[index] {
+                continue;
+            }
+            let (frame, x) = (&middle[body as usize], particles.point::<D>(index));
+            let (distance, normal) = geometry.distance_and_normal(&frame.to_object(&x));
+            let (normal, arm) = (frame.vector_to_world(&normal), x - frame.position);
+            let theirs = motions[body as usize].twist(owner, &frames[body as usize]).at(&arm);
+            let relative = normal.dot(&(particles.speed::<D>(index) - theirs));
+            self.integrator.links.push(Link {
+                particle,
+                carrier: self.carriers.binary_search(&body).ok().map(|place| place as u32),
+                normal,
+                arm,
+                change: wanted(relative, distance - self.thickness),
+            });
+        }
     }
 
     /// Carried particles move with their bodies.
@@ -450,7 +507,8 @@ where
         for (&index, change) in self.carriers.iter().zip(&carriers.change) {
             let index = index as usize;
             let body = &model.bodies[index];
-            if body.is_dynamic() {
+            // Those that only push get no more than their weight, which they have already.
+            if body.is_dynamic() && self.bindings.iter().any(|binding| binding.body as usize == index) {
                 end[index].velocity = start[index].velocity + change.linear;
                 end[index].angular_momentum =
                     start[index].angular_momentum + body.angular_momentum_of(&frames[index], &change.angular);

@@ -12,11 +12,15 @@
 //! | V.4 contact | `x^{n+1}` | `v^{n+1}` | `ContactSolver::contact_full` |
 //! | VI fluid | `x^{n+1}` | face velocities | `fluid::advance_fluid` |
 //!
+//! Where rigid bodies reach into a fluid, I.1 and V.2 end with a coupled solve of both (`FluidScratch::couple_half`, `couple_full`), and V with `couple_finish`, which
+//! lets the fluid follow what joints and contact did; stage VI then takes its result.
+//!
 //! Collisions come before contact and use `v^n`, so a body at rest never bounces (spec/rigid-bodies.md 3.5). Each implicit velocity solve is one
 //! coupled system, so whatever adds rows is coupled to everything else at once.
 
 use crate::articulation::{Articulation, JointReport};
 use crate::breaking::Breaking;
+use crate::fluid::FluidScratch;
 use crate::generalized::Velocities;
 use crate::sleep::Sleep;
 use crate::soft_contact::Reached;
@@ -140,6 +144,7 @@ pub(crate) fn advance<const D: usize>(
     breaking: &Breaking,
     solids: &mut Option<Solids<D>>,
     scratch: &mut Scratch<D>,
+    fluid: &mut FluidScratch<D>,
 ) -> Result<Advanced<D>, StepError>
 where
     Dim<D>: Space<D>,
@@ -167,6 +172,7 @@ where
         Some(solids) => Some(solids.begin(model, state, &mut half.velocities.bodies, dt).map_err(failed)?),
         None => None,
     };
+    fluid.couple_half(model, state, dt, &mut half.velocities.bodies)?;
     // Particles that rigid bodies can reach take part in contact.
     let reached = match (&soft, &soft_step) {
         (Some(solids), Some(step)) if model.options.contact.enabled => {
@@ -253,11 +259,13 @@ where
     let mut soft_velocity = match (&mut soft, &mut soft_step) {
         (Some(solids), Some(step)) => {
             let (start, full) = (&start.bodies, &mut full.velocities.bodies);
-            solids.finish(model, state, &frames, start, full, step).map_err(failed)?
+            let pushing = reached.pushing(contact, count);
+            solids.finish(model, state, &frames, start, full, step, &pushing).map_err(failed)?
         }
         _ => Vec::new(),
     };
     articulation.set_kinematic(&frames, &mut full.velocities);
+    fluid.couple_full(model, state, &frames, dt, &mut full.velocities.bodies)?;
     articulation.post_stabilize(&frames, &mut full.velocities);
     if let Some(step) = &soft_step {
         reached.join_frames(&mut frames, &step.stages.next);
@@ -275,6 +283,7 @@ where
     if rigid_only && model.fluid.is_none() && model.particles.is_empty() {
         contact.limit_energy(&stage, &model.gravity, &state.bodies, &frames, &mut full.velocities.bodies);
     }
+    fluid.couple_finish(model, state, dt, &mut full.velocities.bodies)?;
     sleep.still(&mut full.velocities.bodies);
     memory.keep_sleeping(&state.contact, &sleep.asleep);
     let solids = match (soft, soft_step) {

@@ -235,19 +235,32 @@ where
     #[inline(never)]
     pub fn set_fluid(&mut self, model: FluidModel<D>, mut state: FluidState<D>) -> Result<(), ModelError> {
         self.fluid = FluidScratch::default();
-        self.fluid.initialise(&model, &mut state)?;
+        self.fluid.initialise(&self.model, &self.state, &model, &mut state)?;
         self.model.fluid = Some(model);
         self.state.fluid = Some(state);
         Ok(())
+    }
+
+    /// Sets how fluid and rigid bodies push each other; `None` for a fluid that does not know of bodies. Before [`Self::set_fluid`].
+    pub fn set_coupling(&mut self, coupling: Option<crate::fluid_structure::CouplingOptions>) {
+        self.model.coupling = coupling;
     }
 
     /// Largest step (s) that suits the fluid as it flows now; infinite without one.
     #[inline(never)]
     pub fn fluid_stable_step(&mut self) -> f64 {
         match (&self.model.fluid, &self.state.fluid) {
-            (Some(model), Some(state)) => self.fluid.stable_step(model, state),
+            (Some(model), Some(state)) => self
+                .fluid
+                .stable_step(model, state)
+                .min(crate::fluid_structure::CouplingStage::stable_step(&self.model, &self.state)),
             _ => f64::INFINITY,
         }
+    }
+
+    /// What was measured of the fluid after the last step, if there is one.
+    pub fn fluid_diagnostics(&self) -> Option<&splashdown_fluid::FluidDiagnostics> {
+        self.fluid.diagnostics()
     }
 
     fn measure_fluid(&mut self) {
@@ -298,25 +311,24 @@ where
                 other => *other?,
             };
             parts += 1;
+            let mut report = report;
+            if let Some(solids) = self.solids.as_mut().filter(|solids| !solids.takes_part()) {
+                solids.follow(&self.model.bodies, &self.state, &mut state, part).map_err(failed)?;
+            }
+            // VI.
+            if let Some((fluid, solves)) = advance_fluid(&self.model, &self.state, part, &mut self.fluid)? {
+                state.fluid = Some(fluid);
+                report.solves.extend(solves);
+            }
             if more > 1.0 {
                 done += part;
                 let before = std::mem::replace(&mut self.state, state);
                 taken.before.get_or_insert(before);
                 continue;
             }
-            let before = taken.before.as_ref().unwrap_or(&self.state);
             (state.step, state.time) = (step + 1, time + dt);
-            if let Some(solids) = self.solids.as_mut().filter(|solids| !solids.takes_part()) {
-                solids.follow(&self.model.bodies, before, &mut state, dt).map_err(failed)?;
-            }
-            let mut report = StepReport { dt, parts, broken: std::mem::take(&mut taken.broken), ..report };
-            // VI.
-            if let Some((fluid, solve)) = advance_fluid(&self.model, before, dt, &mut self.fluid)? {
-                state.fluid = Some(fluid);
-                report.solves.push(solve);
-            }
             self.state = state;
-            return Ok(report);
+            return Ok(StepReport { dt, parts, broken: std::mem::take(&mut taken.broken), ..report });
         }
     }
 
@@ -324,7 +336,15 @@ where
     fn take_part(&mut self, dt: f64, taken: &mut Taken<D>) -> Result<Box<(State<D>, StepReport)>, StepError> {
         let mut breaking = Breaking::default();
         loop {
-            match advance(&self.model, &self.state, dt, &breaking, &mut self.solids, &mut self.scratch)? {
+            match advance(
+                &self.model,
+                &self.state,
+                dt,
+                &breaking,
+                &mut self.solids,
+                &mut self.scratch,
+                &mut self.fluid,
+            )? {
                 Advanced::To(done) => return Ok(done),
                 Advanced::Broken(hits) => {
                     taken.before.get_or_insert_with(|| self.state.clone());

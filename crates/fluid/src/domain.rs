@@ -201,6 +201,17 @@ impl<const D: usize> Domain<D> {
         &self.patches
     }
 
+    /// From `centre` to `x` (m), the short way around on periodic axes.
+    #[inline]
+    pub fn arm(&self, centre: &Vector<D>, x: &Vector<D>) -> Vector<D> {
+        let mut arm = x - centre;
+        for axis in (0..D).filter(|&axis| self.sides[axis][0] == Side::Periodic) {
+            let length = self.grid.bounds().extent()[axis];
+            arm[axis] -= length * (arm[axis] / length).round();
+        }
+        arm
+    }
+
     /// Which axes are periodic.
     pub fn periodic(&self) -> [bool; D] {
         std::array::from_fn(|axis| self.sides[axis][0] == Side::Periodic)

@@ -61,7 +61,8 @@ pub enum FluidError {
 }
 
 impl FluidError {
-    pub(crate) fn solve(what: &'static str) -> impl Fn(SolveError) -> Self {
+    /// Makes an error of a linear solver one of this crate; `what` was being solved for.
+    pub fn solve(what: &'static str) -> impl Fn(SolveError) -> Self {
         move |source| Self::Solve { what, source }
     }
 }

@@ -12,6 +12,7 @@ mod domain;
 mod error;
 mod extend;
 pub mod forces;
+mod guest;
 mod model;
 mod obstacle;
 pub mod pressure;
@@ -26,6 +27,7 @@ pub use cells::{CellKind, Cells, classify};
 pub use diagnostics::FluidDiagnostics;
 pub use domain::{Domain, DomainError, Patch, Side};
 pub use error::FluidError;
+pub use guest::{Form, Guest};
 pub use model::{
     FluidModel, FluidOptions, LevelSetTransport, Liquid, ParticleOptions, SmokeModel, Source, SourceKind,
     SurfaceOptions, TimeScheme,

@@ -1,5 +1,6 @@
 //! Solids with a volume that the fluid flows around, moved by prescription or by whoever simulates them.
 
+use crate::guest::Form;
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::Aabb;
 use splashdown_geometry::shapes::Shape;
@@ -107,15 +108,7 @@ where
 
     /// A box in the world around the solid at `frame`; may be unbounded.
     pub fn bounds(&self, frame: &Frame<D>) -> Aabb<D> {
-        let own = self.shape.bounds();
-        if !own.is_bounded() {
-            return if own.is_empty() { own } else { Aabb::everything() };
-        }
-        let corners = (0..1usize << D).map(|corner| {
-            frame
-                .to_world(&Vector::from_fn(|a, _| if corner >> a & 1 == 1 { own.max[a] } else { own.min[a] }))
-        });
-        corners.fold(Aabb::empty(), |bounds, corner| bounds.including(&corner))
+        self.shape.world_bounds(frame)
     }
 
     /// Does it stay where it is?

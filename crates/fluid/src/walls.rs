@@ -1,11 +1,13 @@
 //! Which cells are solid, how much of every face is open to flow, and how what closes it moves (spec/fluid-base.md 3.2).
 
 use crate::domain::{Domain, Side};
+use crate::guest::Guest;
 use crate::obstacle::{Obstacle, Placement};
 use serde::{Deserialize, Serialize};
+use splashdown_geometry::Aabb;
 use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Location};
 use splashdown_geometry::shapes::Shape;
-use splashdown_math::{Dim, Space, Vector};
+use splashdown_math::{Dim, Frame, Space, Vector};
 
 /// How a solid's surface meets the grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -33,6 +35,8 @@ pub struct Walls<const D: usize> {
     open: FaceFields<D, f32>,
     /// Velocity (m/s) of what closes the face, along its normal; 0 where nothing does.
     velocity: FaceFields<D>,
+    /// Who closes the face, wholly or in part: the number of the obstacle plus 1 (guests come after the obstacles), 0 for nobody or the domain's sides.
+    owner: FaceFields<D, u16>,
     /// Obstacles along which the fluid slides.
     slippery: Vec<bool>,
     any_partly_open: bool,
@@ -51,28 +55,82 @@ where
         placements: &[Placement<D>],
         boundary: SolidBoundary,
     ) -> Self {
+        Self::with_guests(domain, obstacles, placements, &[], boundary)
+    }
+
+    /// The same, with solids that others simulate. These close also faces between two cells that are not solid, if they lie between the centres: a plate
+    /// thinner than a cell does not leak.
+    pub fn with_guests(
+        domain: &Domain<D>,
+        obstacles: &[Obstacle<D>],
+        placements: &[Placement<D>],
+        guests: &[Guest<D>],
+        boundary: SolidBoundary,
+    ) -> Self {
         let grid = domain.grid();
+        let slippery = obstacles.iter().map(|obstacle| obstacle.slip);
         let mut walls = Self {
             solid: Field::with_ghost(grid, Location::Cell, 1, 0),
             open: FaceFields::new(grid, 1.0),
             velocity: FaceFields::new(grid, 0.0),
-            slippery: obstacles.iter().map(|obstacle| obstacle.slip).collect(),
+            owner: FaceFields::new(grid, 0),
+            slippery: slippery.chain(guests.iter().map(|guest| guest.slip)).collect(),
             any_partly_open: false,
             any_shell: false,
         };
         let shifts = periodic_shifts(domain);
-        for (number, (obstacle, placement)) in obstacles.iter().zip(placements).enumerate() {
+        let mut add = |number: usize,
+                       distance: &dyn Fn(&Frame<D>, &Vector<D>) -> f64,
+                       bounds: &dyn Fn(&Frame<D>) -> Aabb<D>,
+                       placement: &Placement<D>,
+                       thin: bool| {
             for shift in &shifts {
-                let mut placed = *placement;
-                placed.frame.position += shift;
+                let mut placement = *placement;
+                placement.frame.position += shift;
+                let distance = |x: &Vector<D>| distance(&placement.frame, x);
+                let Some(range) = cell_range(grid, &bounds(&placement.frame)) else { continue };
+                let placed = Placed { number, distance: &distance, range, placement };
                 match boundary {
-                    SolidBoundary::Voxels => walls.add_voxels(grid, number, obstacle, &placed),
-                    SolidBoundary::CutCells => walls.add_cut_cells(grid, number, obstacle, &placed),
+                    SolidBoundary::Voxels => walls.add_voxels(grid, &placed, thin),
+                    SolidBoundary::CutCells => walls.add_cut_cells(grid, &placed),
                 }
             }
+        };
+        for (number, (obstacle, placement)) in obstacles.iter().zip(placements).enumerate() {
+            let distance = |frame: &Frame<D>, x: &Vector<D>| obstacle.signed_distance(frame, x);
+            add(number, &distance, &|frame| obstacle.bounds(frame), placement, false);
+        }
+        for (number, guest) in guests.iter().enumerate() {
+            let distance = |frame: &Frame<D>, x: &Vector<D>| guest.form.signed_distance(&frame.to_object(x));
+            let bounds = |frame: &Frame<D>| guest.form.world_bounds(frame);
+            add(obstacles.len() + number, &distance, &bounds, &guest.placement, true);
         }
         walls.close_sides(domain);
         walls
+    }
+
+    /// The obstacle or guest that closes the face, wholly or in part; guests are numbered after the obstacles. `None` for the domain's sides, sources and shells.
+    #[inline]
+    pub fn owner(&self, axis: usize, face: Index<D>) -> Option<usize> {
+        match self.owner.component(axis).at(face) {
+            0 => None,
+            number => Some(usize::from(number) - 1),
+        }
+    }
+
+    /// Gives faces that solids close new velocities (m/s) along their normals: `velocity(owner, axis, face centre)`, `None` to keep the old one.
+    pub fn set_velocities(
+        &mut self,
+        velocity: impl Fn(usize, usize, &Vector<D>) -> Option<f64> + Send + Sync,
+    ) {
+        for axis in 0..D {
+            let owners = self.owner.component(axis);
+            let lattice = *owners.lattice();
+            self.velocity.component_mut(axis).update(|face, old| match owners.at(face) {
+                0 => old,
+                owner => velocity(usize::from(owner) - 1, axis, &lattice.position(face)).unwrap_or(old),
+            });
+        }
     }
 
     /// Does a solid other than the domain's sides fill this cell? Indices may be one cell outside.
@@ -174,13 +232,14 @@ where
     /// Closes a face by a thin shell that moves with `velocity` (m/s) along its normal.
     pub fn close_by_shell(&mut self, axis: usize, face: Index<D>, velocity: f64) {
         self.any_shell = true;
-        self.close(axis, face, velocity);
+        self.close(axis, face, velocity, 0);
     }
 
     /// Closes a face by something that moves with `velocity` (m/s) along its normal.
-    fn close(&mut self, axis: usize, face: Index<D>, velocity: f64) {
+    fn close(&mut self, axis: usize, face: Index<D>, velocity: f64, owner: u16) {
         self.open.component_mut(axis).set(face, 0.0);
         self.velocity.component_mut(axis).set(face, velocity);
+        self.owner.component_mut(axis).set(face, owner);
     }
 
     /// Writes the velocity of what closes them to the closed faces.
@@ -195,22 +254,16 @@ where
         }
     }
 
-    fn add_voxels(
-        &mut self,
-        grid: &Grid<D>,
-        number: usize,
-        obstacle: &Obstacle<D>,
-        placement: &Placement<D>,
-    ) {
-        let Some([low, high]) = cell_range(grid, obstacle, placement) else { return };
-        let label = number as u16 + 1;
-        for cell in indices(low, high) {
-            if obstacle.signed_distance(&placement.frame, &grid.cell_centre(cell)) <= 0.0 {
+    fn add_voxels(&mut self, grid: &Grid<D>, placed: &Placed<D>, thin: bool) {
+        let ([low, high], label) = (placed.range, placed.number as u16 + 1);
+        let centres = placed.distances(grid);
+        for (cell, &distance) in indices(low, high).zip(&centres) {
+            if distance <= 0.0 {
                 self.solid.set(cell, label);
             }
         }
-        for cell in indices(low, high) {
-            if self.solid.at(cell) != label {
+        for (cell, &distance) in indices(low, high).zip(&centres) {
+            if distance > 0.0 {
                 continue;
             }
             for axis in 0..D {
@@ -218,24 +271,45 @@ where
                     let mut face = cell;
                     face[axis] += upper;
                     let at = self.open.component(axis).lattice().position(face);
-                    self.close(axis, face, placement.velocity_at(&at)[axis]);
+                    self.close(axis, face, placed.placement.velocity_at(&at)[axis], label);
+                }
+            }
+        }
+        if !thin {
+            return;
+        }
+        // What lies between two centres outside: a distance changes at most as fast as the point moves, so it is rarely worth a look.
+        let counts: Index<D> = std::array::from_fn(|a| high[a] - low[a]);
+        for (place, (cell, &distance)) in indices(low, high).zip(&centres).enumerate() {
+            let mut stride = 1;
+            for axis in 0..D {
+                let next = place + stride;
+                stride *= counts[axis] as usize;
+                let h = grid.spacing()[axis];
+                if cell[axis] + 1 >= high[axis] || distance <= 0.0 || centres[next] <= 0.0 {
+                    continue;
+                }
+                if distance + centres[next] >= h {
+                    continue;
+                }
+                let mut face = cell;
+                face[axis] += 1;
+                let (from, to) = (grid.cell_centre(cell), grid.cell_centre(face));
+                if meets(placed.distance, [&from, &to], [distance, centres[next]], THIN_BISECTIONS) {
+                    let at = self.open.component(axis).lattice().position(face);
+                    self.any_shell = true;
+                    self.close(axis, face, placed.placement.velocity_at(&at)[axis], label);
                 }
             }
         }
     }
 
-    fn add_cut_cells(
-        &mut self,
-        grid: &Grid<D>,
-        number: usize,
-        obstacle: &Obstacle<D>,
-        placement: &Placement<D>,
-    ) {
-        let Some([low, high]) = cell_range(grid, obstacle, placement) else { return };
+    fn add_cut_cells(&mut self, grid: &Grid<D>, placed: &Placed<D>) {
+        let ([low, high], label) = (placed.range, placed.number as u16 + 1);
         let (origin, h) = (grid.origin(), grid.spacing());
         let distance = |node: Index<D>| {
             let x = Vector::from_fn(|a, _| origin[a] + node[a] as f64 * h[a]);
-            obstacle.signed_distance(&placement.frame, &x)
+            (placed.distance)(&x)
         };
         for axis in 0..D {
             let mut last = high;
@@ -246,24 +320,24 @@ where
                     continue;
                 }
                 let at = self.open.component(axis).lattice().position(face);
-                let velocity = placement.velocity_at(&at)[axis];
+                let velocity = placed.placement.velocity_at(&at)[axis];
                 // Two solids in one face: what is open of it is at most what both leave.
                 let before = f64::from(self.open.component(axis).at(face));
                 let fraction = (before + fraction - 1.0).max(0.0);
                 let fraction = if fraction < LEAST_OPEN { 0.0 } else { fraction };
                 self.open.component_mut(axis).set(face, fraction as f32);
                 self.velocity.component_mut(axis).set(face, velocity);
+                self.owner.component_mut(axis).set(face, label);
                 self.any_partly_open |= fraction > 0.0;
             }
         }
-        let label = number as u16 + 1;
         for cell in indices(low, high) {
             let shut = (0..D).all(|axis| {
                 let mut upper = cell;
                 upper[axis] += 1;
                 self.is_closed(axis, cell) && self.is_closed(axis, upper)
             });
-            if shut && obstacle.signed_distance(&placement.frame, &grid.cell_centre(cell)) <= 0.0 {
+            if shut && (placed.distance)(&grid.cell_centre(cell)) <= 0.0 {
                 self.solid.set(cell, label);
             }
         }
@@ -292,7 +366,7 @@ where
                             let velocity = wall.prescribed().map_or(0.0, |v| v[axis]);
                             // A solid that reaches the side keeps its own velocity there.
                             if self.solid.at(cell) == 0 {
-                                self.close(axis, face, velocity);
+                                self.close(axis, face, velocity, 0);
                             } else {
                                 self.open.component_mut(axis).set(face, 0.0);
                             }
@@ -315,7 +389,9 @@ where
             let (a, b) = (self.open.component(axis).at(face), self.open.component(axis).at(image));
             let from = if a <= b { face } else { image };
             let velocity = self.velocity.component(axis).at(from);
+            let owner = self.owner.component(axis).at(from);
             for target in [face, image] {
+                self.owner.component_mut(axis).set(target, owner);
                 self.open.component_mut(axis).set(target, a.min(b));
                 self.velocity.component_mut(axis).set(target, velocity);
             }
@@ -339,16 +415,58 @@ fn periodic_shifts<const D: usize>(domain: &Domain<D>) -> Vec<Vector<D>> {
     shifts
 }
 
-/// Cells that the solid may touch, as a half-open range.
-fn cell_range<const D: usize>(
-    grid: &Grid<D>,
-    obstacle: &Obstacle<D>,
-    placement: &Placement<D>,
-) -> Option<[Index<D>; 2]>
+/// A solid where it is.
+struct Placed<'a, const D: usize>
 where
     Dim<D>: Space<D>,
 {
-    let bounds = obstacle.bounds(&placement.frame).intersection(&grid.bounds());
+    number: usize,
+    /// Signed distance (m) at a point of the world.
+    distance: &'a dyn Fn(&Vector<D>) -> f64,
+    /// Cells that it may touch.
+    range: [Index<D>; 2],
+    placement: Placement<D>,
+}
+
+impl<const D: usize> Placed<'_, D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Distances at the centres of its range of cells, axis 0 fastest.
+    fn distances(&self, grid: &Grid<D>) -> Vec<f64> {
+        indices(self.range[0], self.range[1]).map(|cell| (self.distance)(&grid.cell_centre(cell))).collect()
+    }
+}
+
+/// Halvings of the way between two centres in the search for a thin solid: down to a thousandth of it.
+const THIN_BISECTIONS: u32 = 10;
+
+/// Does a solid lie on the way between two points outside it, whose distances to it are known?
+fn meets<const D: usize>(
+    distance: &dyn Fn(&Vector<D>) -> f64,
+    ends: [&Vector<D>; 2],
+    distances: [f64; 2],
+    left: u32,
+) -> bool {
+    if distances[0] + distances[1] >= (ends[1] - ends[0]).norm() {
+        return false;
+    }
+    let middle = (ends[0] + ends[1]) * 0.5;
+    let there = distance(&middle);
+    if there <= 0.0 || left == 0 {
+        // Closer than a thousandth of a cell: what is so thin must not leak.
+        return true;
+    }
+    meets(distance, [ends[0], &middle], [distances[0], there], left - 1)
+        || meets(distance, [&middle, ends[1]], [there, distances[1]], left - 1)
+}
+
+/// Cells that a solid within `bounds` may touch, as a half-open range.
+fn cell_range<const D: usize>(grid: &Grid<D>, bounds: &Aabb<D>) -> Option<[Index<D>; 2]>
+where
+    Dim<D>: Space<D>,
+{
+    let bounds = bounds.intersection(&grid.bounds());
     if bounds.is_empty() {
         return None;
     }

@@ -29,6 +29,9 @@ where
     let Some(fluid) = &scene.fluid else { return Ok(()) };
     let model = model::<D>(scene, fluid)?;
     let state = start(fluid, &model)?;
+    if !fluid.coupling {
+        world.set_coupling(None);
+    }
     world.set_fluid(model, state)?;
     Ok(())
 }

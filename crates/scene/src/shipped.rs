@@ -16,8 +16,9 @@ pub struct ShippedScene {
 }
 
 /// Name and text of every file in `scenes/`; a test compares this list with the folder.
-const FILES: [(&str, &str); 49] = [
+const FILES: [(&str, &str); 63] = [
     ("quickstart", include_str!("../../../scenes/quickstart.toml")),
+    ("splashdown", include_str!("../../../scenes/splashdown.toml")),
     ("quickstart-2d", include_str!("../../../scenes/quickstart-2d.toml")),
     ("tumbling-box", include_str!("../../../scenes/tumbling-box.toml")),
     ("hanging-chain", include_str!("../../../scenes/hanging-chain.toml")),
@@ -50,12 +51,25 @@ const FILES: [(&str, &str); 49] = [
     ("muscle", include_str!("../../../scenes/muscle.toml")),
     ("soft-pile", include_str!("../../../scenes/soft-pile.toml")),
     ("jelly-2d", include_str!("../../../scenes/jelly-2d.toml")),
+    ("soft-stack", include_str!("../../../scenes/soft-stack.toml")),
+    ("row-of-spheres", include_str!("../../../scenes/row-of-spheres.toml")),
+    ("trampoline", include_str!("../../../scenes/trampoline.toml")),
+    ("driven-bar", include_str!("../../../scenes/driven-bar.toml")),
+    ("coupled-incline", include_str!("../../../scenes/coupled-incline.toml")),
+    ("twisting-chain", include_str!("../../../scenes/twisting-chain.toml")),
+    ("coupled-pile", include_str!("../../../scenes/coupled-pile.toml")),
+    ("snake", include_str!("../../../scenes/snake.toml")),
+    ("maggot", include_str!("../../../scenes/maggot.toml")),
+    ("fish", include_str!("../../../scenes/fish.toml")),
     ("double-pendulum", include_str!("../../../scenes/double-pendulum.toml")),
     ("four-bar", include_str!("../../../scenes/four-bar.toml")),
     ("chain-bridge", include_str!("../../../scenes/chain-bridge.toml")),
     ("windmill", include_str!("../../../scenes/windmill.toml")),
     ("smoke-sphere", include_str!("../../../scenes/smoke-sphere.toml")),
     ("smoke-ring", include_str!("../../../scenes/smoke-ring.toml")),
+    ("falling-cylinder", include_str!("../../../scenes/falling-cylinder.toml")),
+    ("floating-boxes", include_str!("../../../scenes/floating-boxes.toml")),
+    ("smoke-ball", include_str!("../../../scenes/smoke-ball.toml")),
     ("dam-break-2d", include_str!("../../../scenes/dam-break-2d.toml")),
     ("dam-break", include_str!("../../../scenes/dam-break.toml")),
     ("drop-in-pool", include_str!("../../../scenes/drop-in-pool.toml")),

@@ -8,6 +8,7 @@ mod pad;
 mod release;
 mod row;
 mod set_up;
+mod soak;
 mod squeeze;
 mod stack;
 mod torsion;
@@ -25,4 +26,6 @@ pub(super) const CASES: &[Case] = &[
     torsion::CASE,
     stack::CASE,
     row::CASE,
+    soak::SHORT,
+    soak::LONG,
 ];

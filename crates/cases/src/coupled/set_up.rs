@@ -132,6 +132,32 @@ impl Soft {
         }
     }
 
+    /// Flat positions of all particles (m).
+    pub fn positions(&self) -> &[f64] {
+        &self.motion.position
+    }
+
+    /// Middle of the particles of a body.
+    pub fn centre(&self, body: usize) -> Vector<3> {
+        let particles = self.solids.bodies[body].particles.clone();
+        let count = particles.len() as f64;
+        particles.map(|particle| self.motion.point::<3>(particle)).sum::<Vector<3>>() / count
+    }
+
+    /// The velocity of a body's first particle, for all of it.
+    pub fn twist_of(&self, body: usize) -> Twist<3> {
+        let first = self.solids.bodies[body].particles.start;
+        Twist { linear: self.motion.speed(first), angular: Vector::zeros() }
+    }
+
+    /// Gives every particle the velocity (m/s) of its place.
+    pub fn set_velocity(&mut self, of: impl Fn(&Vector<3>) -> [f64; 3]) {
+        for particle in 0..self.solids.solid.len() {
+            let velocity = of(&self.motion.point(particle));
+            self.motion.velocity[3 * particle..3 * particle + 3].copy_from_slice(&velocity);
+        }
+    }
+
     /// Holds the particles for which `wanted`.
     pub fn pin(&mut self, wanted: impl Fn(&Vector<3>) -> bool) {
         for particle in 0..self.solids.solid.len() {

@@ -13,7 +13,7 @@ mod kinetic_energy;
 mod plume;
 mod projection;
 mod restart;
-mod setup;
+pub(super) mod setup;
 mod shaken_box;
 mod shells;
 mod soak;

@@ -6,12 +6,12 @@ use splashdown_geometry::grid::Grid;
 use splashdown_math::{Dim, Space, Vector};
 
 /// Turns an error of the fluid into one of the case.
-pub(super) fn failed(error: impl std::fmt::Display) -> CaseError {
+pub(in super::super) fn failed(error: impl std::fmt::Display) -> CaseError {
     CaseError::new("simulating a fluid", error)
 }
 
 /// A box of `cells` cells of edge `h` (m) with its lower corner at the origin.
-pub(super) fn domain<const D: usize>(
+pub(in super::super) fn domain<const D: usize>(
     cells: [usize; D],
     h: f64,
     sides: [[Side<D>; 2]; D],

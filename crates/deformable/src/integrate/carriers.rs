@@ -89,6 +89,19 @@ where
         }
     }
 
+    /// `M^-1 x` of the carriers.
+    pub(super) fn divide_by_mass(&self, x: &mut [f64]) {
+        for (carrier, x) in self.carriers.iter().zip(x.chunks_exact_mut(Self::SIZE)) {
+            let push = Twist::<D>::read(x);
+            let inverse = Dim::invert_inertia(&carrier.inertia);
+            Twist::<D> {
+                linear: push.linear / carrier.mass,
+                angular: Dim::apply_inertia(&inverse, &push.angular),
+            }
+            .write(x);
+        }
+    }
+
     /// Removes what carriers that do not respond cannot do.
     pub(super) fn filter(&self, tail: &mut [f64]) {
         for (carrier, tail) in self.carriers.iter().zip(tail.chunks_exact_mut(Self::SIZE)) {

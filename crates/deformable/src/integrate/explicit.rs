@@ -8,7 +8,7 @@
 //! | V velocity to n+1, friction at obstacles | [`Integrator::finish`] |
 //! | V self-repulsions | [`Integrator::repel_at_end`] |
 
-use super::{IntegrateError, IntegrationReport, Integrator, Motion, Scheme};
+use super::{IntegrateError, IntegrationReport, Integrator, Link, Motion, Scheme};
 use crate::collide::{CollisionMethod, Path, Touch, collide, friction_map};
 use crate::force::read;
 use crate::incompressible::Kept;
@@ -50,6 +50,76 @@ where
         )
     }
 
+    /// What damping has to know of contacts in the prediction: those with rigid bodies, and the obstacles that particles run into by the other forces.
+    fn coming_links(&self, solid: &Solid<D>, motion: &Motion, dt: f64) -> Vec<Link<D>> {
+        if solid.damping_rows() == 0 || (self.links.is_empty() && self.obstacles.is_empty()) {
+            return Vec::new();
+        }
+        let mut links = self.links.clone();
+        if !self.obstacles.is_empty() {
+            let mut force = vec![0.0; motion.velocity.len()];
+            solid.add_elastic(&mut force);
+            solid.add_gravity(&mut force);
+            let mut moving = motion.velocity.clone();
+            add_push(solid, &force, 0.5 * dt, &mut moving);
+            links.extend(self.coming_touches(solid, motion, &moving, dt).into_iter().map(|touch| {
+                let probe = self.obstacles[touch.obstacle as usize].probe(&motion.point(touch.node as usize));
+                // Until it arrives at the surface, at most.
+                let speed = (-probe.distance / dt).min(touch.body_velocity.dot(&touch.normal));
+                let change = speed - touch.normal.dot(&motion.speed(touch.node as usize));
+                let (particle, normal) = (touch.node, touch.normal);
+                Link { particle, carrier: None, normal, arm: Vector::zeros(), change }
+            }));
+        }
+        links
+    }
+
+    /// The change of the carriers' twists by `force` on their particles over `dt`, and by gravity.
+    fn push_carriers(&mut self, solid: &Solid<D>, force: &[f64], dt: f64) {
+        let Some(carriers) = &mut self.carriers else { return };
+        let mut pull = force.to_vec();
+        // The weight of a carried particle is not borne by anything.
+        for bound in &carriers.bound {
+            let particle = bound.particle as usize;
+            for axis in 0..D {
+                pull[D * particle + axis] -= solid.masses()[particle] * solid.gravity[axis];
+            }
+        }
+        carriers.take_forces(&pull, dt, &solid.gravity);
+    }
+
+    /// The velocity after `tau` seconds with contacts kept: of particles at obstacles their normal velocity stays, and those at rigid bodies get all that pushes on them,
+    /// for contact to see. Returns the change and the iterations.
+    fn velocity_with_links(
+        &mut self,
+        solid: &Solid<D>,
+        start: &[f64],
+        tau: f64,
+        touches: &[Touch<D>],
+    ) -> Result<(Vec<f64>, usize), IntegrateError> {
+        if self.links.is_empty() || solid.damping_rows() == 0 {
+            return self.velocity_change(solid, start, tau, touches);
+        }
+        let mut links = self.links.clone();
+        links.extend(touches.iter().map(|touch| {
+            let (particle, normal) = (touch.node, touch.normal);
+            Link { particle, carrier: None, normal, arm: Vector::zeros(), change: 0.0 }
+        }));
+        let (damped, iterations) = self.damping_velocity(solid, start, tau, &links)?;
+        let force = total_force(solid, &damped);
+        self.push_carriers(solid, &force, tau);
+        let mut change = vec![0.0; start.len()];
+        add_push(solid, &force, tau, &mut change);
+        // At obstacles the normal velocity stays.
+        for touch in touches {
+            let at = D * touch.node as usize;
+            for axis in 0..D {
+                change[at + axis] = damped[at + axis] - start[at + axis];
+            }
+        }
+        Ok((change, iterations))
+    }
+
     /// The velocity `moving` to the half step, from which positions move; incompressible bodies get back their volume by it.
     fn predict(
         &mut self,
@@ -59,9 +129,20 @@ where
         report: &mut IntegrationReport,
     ) -> Result<Vec<f64>, IntegrateError> {
         solid.update(&motion.position)?;
-        let (half, iterations) = self.velocity_change(solid, &motion.velocity, 0.5 * dt, &[])?;
-        report.linear_iterations += iterations;
-        let mut moving = plus(&motion.velocity, 1.0, &half);
+        let links = self.coming_links(solid, motion, dt);
+        let mut moving = if links.is_empty() {
+            let (half, iterations) = self.velocity_change(solid, &motion.velocity, 0.5 * dt, &[])?;
+            report.linear_iterations += iterations;
+            plus(&motion.velocity, 1.0, &half)
+        } else {
+            let (damped, iterations) = self.damping_velocity(solid, &motion.velocity, 0.5 * dt, &links)?;
+            report.linear_iterations += iterations;
+            let force = total_force(solid, &damped);
+            self.push_carriers(solid, &force, 0.5 * dt);
+            let mut moving = motion.velocity.clone();
+            add_push(solid, &force, 0.5 * dt, &mut moving);
+            moving
+        };
         let Some(contact_first) = self.incompressible.as_ref().map(|body| body.options.contact_in_prediction)
         else {
             return Ok(moving);
@@ -278,7 +359,7 @@ where
         self.keep_volume(solid, &midway, &mut stages.start, touches, report)?;
         solid.update(&midway)?;
         let dt = stages.dt;
-        let (change, iterations) = self.velocity_change(solid, &stages.start, 0.5 * dt, touches)?;
+        let (change, iterations) = self.velocity_with_links(solid, &stages.start, 0.5 * dt, touches)?;
         report.linear_iterations += iterations;
         if let Some(carriers) = &mut self.carriers {
             carriers.change.iter_mut().for_each(|change| *change = *change * 2.0);
@@ -301,7 +382,7 @@ where
     ) -> Result<Vec<f64>, IntegrateError> {
         self.keep_volume(solid, &stages.next, &mut stages.start, touches, report)?;
         solid.update(&stages.next)?;
-        let (change, iterations) = self.velocity_change(solid, &stages.start, stages.dt, touches)?;
+        let (change, iterations) = self.velocity_with_links(solid, &stages.start, stages.dt, touches)?;
         report.linear_iterations += iterations;
         let mut velocity = plus(&stages.start, 1.0, &change);
         if self.method == CollisionMethod::Swept && !touches.is_empty() {

@@ -6,6 +6,7 @@
 mod carriers;
 mod explicit;
 mod implicit;
+mod links;
 #[cfg(test)]
 mod tests;
 mod velocity;
@@ -15,6 +16,7 @@ pub(crate) use velocity::Constraints;
 pub use carriers::{Bound, Carrier, Carriers};
 pub use explicit::Stages;
 pub use implicit::{ImplicitOptions, ImplicitScheme, LinearSolver, NewtonReport};
+pub use links::Link;
 
 use crate::collide::{Colliders, CollisionMethod, Obstacle, Touch};
 use crate::contact::{SelfContact, SelfContactReport};
@@ -202,6 +204,8 @@ where
     pub incompressible: Option<Incompressible<D>>,
     /// Rigid bodies that carry particles, in the explicit schemes.
     pub carriers: Option<Carriers<D>>,
+    /// Contacts with rigid bodies that the damping of the present stage knows of, in the explicit schemes.
+    pub links: Vec<Link<D>>,
     /// Options of implicit steps.
     pub implicit: ImplicitOptions,
     touches: Vec<Touch<D>>,
@@ -220,6 +224,7 @@ where
             self_contact: self.self_contact.clone(),
             incompressible: self.incompressible.clone(),
             carriers: self.carriers.clone(),
+            links: self.links.clone(),
             touches: self.touches.clone(),
             workspace: Workspace::default(),
             ..*self
@@ -245,6 +250,7 @@ where
             self_contact: None,
             incompressible: None,
             carriers: None,
+            links: Vec::new(),
             implicit: ImplicitOptions::default(),
             touches: Vec::new(),
             workspace: Workspace::default(),

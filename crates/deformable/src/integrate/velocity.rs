@@ -1,9 +1,11 @@
 //! Implicit damping: `(M - tau D) dv = tau (F + D v)` with pinned particles and normal constraints kept (spec 3.15, section 4).
 
-use super::{Carriers, IntegrateError, Integrator};
+use super::links::Projection;
+use super::{Carriers, IntegrateError, Integrator, Link};
 use crate::collide::Touch;
 use crate::solid::Solid;
 use splashdown_math::{Dim, Space, Vector};
+use splashdown_solve::vector::dot;
 use splashdown_solve::{ConstraintFilter, Iteration, Jacobi, LinearOperator, Stopping, filtered_pcg};
 
 /// `M - tau B^T D B` over the particles and then the twists of their carriers.
@@ -125,6 +127,105 @@ impl<const D: usize> Integrator<D>
 where
     Dim<D>: Space<D>,
 {
+    /// The velocity after `tau` seconds at which damping acts: forces at the last update, damping implicit, and all `links` kept. Linked particles then have a velocity that
+    /// contact has still to give them; see [`links`](super::links).
+    pub(super) fn damping_velocity(
+        &mut self,
+        solid: &Solid<D>,
+        velocity: &[f64],
+        tau: f64,
+        links: &[Link<D>],
+    ) -> Result<(Vec<f64>, usize), IntegrateError> {
+        let count = velocity.len();
+        let mut force = vec![0.0; count];
+        solid.add_elastic(&mut force);
+        solid.add_gravity(&mut force);
+        solid.add_damping(velocity, &mut force);
+        force.iter_mut().for_each(|force| *force *= tau);
+        let carriers = self.carriers.as_ref();
+        if let Some(carriers) = carriers {
+            let mut tail = vec![0.0; carriers.carriers.len() * Carriers::<D>::SIZE];
+            carriers.gather(1.0, &mut force, &mut tail);
+            carriers.add_gravity(tau, &solid.gravity, &mut tail);
+            force.extend(tail);
+        }
+        let pinned = solid.pinned();
+        let projection = Projection::new(links, solid.masses(), carriers);
+        let operator = DampedMass { solid, carriers, tau };
+        let zero_fixed = |v: &mut [f64]| {
+            let (own, tail) = v.split_at_mut(count);
+            for (v, _) in own.chunks_exact_mut(D).zip(pinned).filter(|(_, pinned)| **pinned) {
+                v.fill(0.0);
+            }
+            if let Some(carriers) = carriers {
+                carriers.filter(tail);
+            }
+        };
+        // M^-1, then what keeps the links.
+        let precondition = |r: &[f64]| {
+            let mut z = r.to_vec();
+            for (z, mass) in z[..count].chunks_exact_mut(D).zip(solid.masses()) {
+                z.iter_mut().for_each(|z| *z /= mass);
+            }
+            if let Some(carriers) = carriers {
+                carriers.divide_by_mass(&mut z[count..]);
+            }
+            zero_fixed(&mut z);
+            projection.project(&mut z, |_| 0.0);
+            z
+        };
+        // A change that keeps the links, and from there what is left.
+        let mut change = vec![0.0; force.len()];
+        projection.project(&mut change, |link| link.change);
+        let mut image = vec![0.0; force.len()];
+        operator.apply(&change, &mut image);
+        let mut residual: Vec<f64> = force.iter().zip(&image).map(|(f, a)| f - a).collect();
+        // Only what the links leave of a residual counts; the rest would swamp it (Gould, Hribar and Nocedal 2001, residual update).
+        let times_mass = |z: &[f64]| {
+            let mut r = vec![0.0; z.len()];
+            for ((r, z), mass) in r[..count].chunks_exact_mut(D).zip(z.chunks_exact(D)).zip(solid.masses()) {
+                r.iter_mut().zip(z).for_each(|(r, z)| *r = mass * z);
+            }
+            if let Some(carriers) = carriers {
+                carriers.add_mass(&z[count..], &mut r[count..]);
+            }
+            r
+        };
+        let mut z = precondition(&residual);
+        residual = times_mass(&z);
+        let mut direction = z.clone();
+        let mut rho = dot(&residual, &z);
+        let enough = self.tolerance * self.tolerance * rho;
+        let mut iterations = 0;
+        while rho > enough && rho > 0.0 && iterations < self.max_iterations {
+            operator.apply(&direction, &mut image);
+            let curvature = dot(&direction, &image);
+            if !(curvature > 0.0) {
+                break;
+            }
+            let length = rho / curvature;
+            change.iter_mut().zip(&direction).for_each(|(x, d)| *x += length * d);
+            residual.iter_mut().zip(&image).for_each(|(r, a)| *r -= length * a);
+            z = precondition(&residual);
+            residual = times_mass(&z);
+            let next = dot(&residual, &z);
+            let ratio = next / rho;
+            rho = next;
+            direction.iter_mut().zip(&z).for_each(|(d, z)| *d = z + ratio * *d);
+            iterations += 1;
+        }
+        if rho > 100.0 * enough && rho > 0.0 {
+            return Err(IntegrateError::Solve(format!("no convergence after {iterations} iterations")));
+        }
+        if let Some(carriers) = carriers {
+            let (own, tail) = change.split_at_mut(count);
+            carriers.spread(tail, own);
+        }
+        change.truncate(count);
+        change.iter_mut().zip(velocity).for_each(|(change, v)| *change += v);
+        Ok((change, iterations))
+    }
+
     /// The change of `velocity` over `tau` seconds by the forces at the last update, damping implicit, and the number of iterations. That of the carriers is left
     /// with them.
     pub(super) fn velocity_change(

@@ -5,7 +5,8 @@ use crate::error::FluidError;
 use splashdown_solve::amg::{Amg, AmgOptions};
 use splashdown_solve::multigrid::{PoissonProblem, Regions};
 use splashdown_solve::{
-    Components, CsrMatrix, Iteration, NullSpace, Projected, SparseVector, Stopping, Workspace, pcg,
+    Components, CsrMatrix, Iteration, NullSpace, Preconditioner, Projected, SparseVector, Stopping,
+    Workspace, pcg,
 };
 
 /// An assembled system with its preconditioner.
@@ -68,6 +69,18 @@ impl AlgebraicSolver {
             + 12 * self.matrix.entries()
             + 8 * 7 * self.cells.len()
             + 4 * self.regions.labels.len()
+    }
+
+    /// One cycle on the whole grid: cells that are no unknowns get zero.
+    pub fn precondition(&mut self, r: &[f64], z: &mut [f64]) {
+        for (number, &cell) in self.cells.iter().enumerate() {
+            self.b[number] = r[cell as usize];
+        }
+        self.amg.apply(&self.b, &mut self.x);
+        z.fill(0.0);
+        for (number, &cell) in self.cells.iter().enumerate() {
+            z[cell as usize] = self.x[number];
+        }
     }
 
     /// Solves from `impulse`; both arrays are dense over the grid. Returns iterations and relative residual.

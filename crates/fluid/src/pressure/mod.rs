@@ -4,11 +4,13 @@
 //! (geometric; algebraic on periodic grids, whose seam the geometric one does not know). [`PressureRows`] gives the same problem as a block of rows of the coupled system.
 
 mod algebraic;
+mod movable;
 mod operator;
 mod rows;
 #[cfg(test)]
 mod tests;
 
+pub use movable::MovableWalls;
 pub use operator::{FaceDensity, LEAST_THETA, PressureProblem};
 pub(crate) use operator::{dense, fill_dense, sparse};
 pub use rows::PressureRows;
@@ -83,44 +85,55 @@ enum Solver {
     Algebraic(Box<AlgebraicSolver>),
 }
 
+/// Solves from `impulse` until `worst(rhs, impulse)`, the largest `|div u| dt`, meets the tolerance: `solve(impulse, goal, most iterations)` is asked for 2-norms of the
+/// residual, the first `goal`, until the largest value is small enough too. False if that does not happen; `rounding` is what must be accepted in the end.
+fn reach(
+    rhs: &[f64],
+    impulse: &mut [f64],
+    [mut goal, rounding]: [f64; 2],
+    tolerance: &PressureTolerance,
+    mut solve: impl FnMut(&mut [f64], f64, usize) -> Result<(usize, f64), FluidError>,
+    worst: impl Fn(&[f64], &[f64]) -> f64,
+    report: &mut PressureReport,
+) -> Result<bool, FluidError> {
+    let mut spent = 0;
+    for attempt in 0.. {
+        let left = tolerance.max_iterations.saturating_sub(spent).max(1);
+        let (iterations, residual) = solve(impulse, goal, left)?;
+        spent += iterations;
+        report.iterations += iterations;
+        report.relative_residual = residual;
+        let largest = worst(rhs, impulse);
+        report.divergence = largest;
+        if largest <= tolerance.divergence && residual <= tolerance.relative {
+            break;
+        }
+        let stuck = iterations == 0 && residual > goal;
+        if attempt == 4 || stuck || spent >= tolerance.max_iterations {
+            return Ok(largest <= tolerance.divergence.max(rounding));
+        }
+        goal = (0.5 * goal * tolerance.divergence / largest).min(0.1 * goal);
+    }
+    Ok(true)
+}
+
 impl Solver {
-    /// Solves from `impulse` until `worst(rhs, impulse)`, the largest `|div u| dt`, meets the tolerance: 2-norms of the residual are asked for, the first `goal`, until
-    /// the largest value is small enough too. False if that does not happen; `rounding` is what must be accepted in the end.
-    fn reach(
+    /// One solve from `impulse` to the relative residual `goal`: iterations and residual.
+    fn solve(
         &mut self,
         rhs: &[f64],
         impulse: &mut [f64],
-        [mut goal, rounding]: [f64; 2],
-        tolerance: &PressureTolerance,
-        worst: impl Fn(&[f64], &[f64]) -> f64,
-        report: &mut PressureReport,
-    ) -> Result<bool, FluidError> {
-        let mut spent = 0;
-        for attempt in 0.. {
-            let left = tolerance.max_iterations.saturating_sub(spent).max(1);
-            let (iterations, residual) = match self {
-                Self::Geometric(solver) => {
-                    let options = PoissonOptions { relative_tolerance: goal, max_iterations: left };
-                    let solved = solver.solve(rhs, impulse, &options);
-                    (solved.iterations, solved.relative_residual)
-                }
-                Self::Algebraic(solver) => solver.solve(rhs, impulse, goal, left)?,
-            };
-            spent += iterations;
-            report.iterations += iterations;
-            report.relative_residual = residual;
-            let largest = worst(rhs, impulse);
-            report.divergence = largest;
-            if largest <= tolerance.divergence && residual <= tolerance.relative {
-                break;
+        goal: f64,
+        most: usize,
+    ) -> Result<(usize, f64), FluidError> {
+        match self {
+            Self::Geometric(solver) => {
+                let options = PoissonOptions { relative_tolerance: goal, max_iterations: most };
+                let solved = solver.solve(rhs, impulse, &options);
+                Ok((solved.iterations, solved.relative_residual))
             }
-            let stuck = iterations == 0 && residual > goal;
-            if attempt == 4 || stuck || spent >= tolerance.max_iterations {
-                return Ok(largest <= tolerance.divergence.max(rounding));
-            }
-            goal = (0.5 * goal * tolerance.divergence / largest).min(0.1 * goal);
+            Self::Algebraic(solver) => solver.solve(rhs, impulse, goal, most),
         }
-        Ok(true)
     }
 
     fn bytes(&self) -> usize {
@@ -147,7 +160,22 @@ where
     ) -> Result<PressureReport, FluidError> {
         problem.walls.impose(velocity);
         problem.apply_known(velocity, dt);
-        self.solve(problem, velocity, pressure, dt, tolerance)
+        self.solve(problem, velocity, pressure, dt, tolerance, None)
+    }
+
+    /// [`Self::project`], with solids that the pressure moves.
+    pub fn project_with(
+        &mut self,
+        problem: &PressureProblem<D>,
+        velocity: &mut FaceFields<D>,
+        pressure: &mut Field<D>,
+        dt: f64,
+        tolerance: &PressureTolerance,
+        movable: &mut MovableWalls,
+    ) -> Result<PressureReport, FluidError> {
+        problem.walls.impose(velocity);
+        problem.apply_known(velocity, dt);
+        self.solve(problem, velocity, pressure, dt, tolerance, Some(movable))
     }
 
     /// The nearest incompressible velocity, without any time passing: known pressures do not act.
@@ -159,7 +187,7 @@ where
     ) -> Result<PressureReport, FluidError> {
         problem.walls.impose(velocity);
         let mut pressure = Field::new(problem.domain.grid(), Location::Cell, 0.0);
-        self.solve(problem, velocity, &mut pressure, 1.0, tolerance)
+        self.solve(problem, velocity, &mut pressure, 1.0, tolerance, None)
     }
 
     fn solve(
@@ -169,6 +197,7 @@ where
         pressure: &mut Field<D>,
         dt: f64,
         tolerance: &PressureTolerance,
+        mut movable: Option<&mut MovableWalls>,
     ) -> Result<PressureReport, FluidError> {
         let grid = *problem.domain.grid();
         let counts = grid.cells();
@@ -178,7 +207,10 @@ where
         self.rhs.resize(grid.cell_count(), 0.0);
         self.impulse.resize(grid.cell_count(), 0.0);
         let mut report = PressureReport::default();
-        if let Some(regions) = &cached.regions {
+        // A constant pressure that moves a solid is no null vector.
+        let held = movable.as_ref().and_then(|movable| movable.hold(cached.regions.as_ref()?));
+        let regions = held.as_ref().or(cached.regions.as_ref()).filter(|regions| regions.any_floating());
+        if let Some(regions) = regions {
             report.closed_regions = regions.grounded.iter().filter(|grounded| !**grounded).count();
             (report.net_flux, report.wall_correction) = close_regions(problem, regions, velocity);
         }
@@ -186,7 +218,7 @@ where
             CellKind::Fluid => -problem.divergence(velocity, cell),
             _ => 0.0,
         });
-        if let Some(regions) = &cached.regions {
+        if let Some(regions) = regions {
             // Nothing but rounding, or the flux of a region without any closed face.
             regions.remove_floating_means(&mut self.rhs);
         }
@@ -202,26 +234,27 @@ where
             });
         };
         if norm > 0.0 {
-            let Cached { problem: system, seams, solver, fallback, .. } = cached;
-            let worst = |rhs: &[f64], impulse: &[f64]| {
-                worst_residual(system, seams, problem, rhs, impulse) * dt / grid.cell_volume()
-            };
             // A residual spread evenly over the unknowns is this large when every cell is at the limit.
             let even = tolerance.divergence * grid.cell_volume() / dt * (report.unknowns as f64).sqrt();
             let goal = (0.25 * even / norm).min(tolerance.relative);
             // What rounding leaves is as good as it gets.
-            let rounding = 1e-11 * norm * dt / grid.cell_volume();
+            let goals = [goal, 1e-11 * norm * dt / grid.cell_volume()];
             fill_guess(&mut self.impulse);
-            let mut reached = solver.reach(
-                &self.rhs,
-                &mut self.impulse,
-                [goal, rounding],
-                tolerance,
-                worst,
-                &mut report,
-            )?;
-            if !reached && matches!(solver, Solver::Geometric(_)) {
+            let (rhs, impulse) = (&self.rhs, &mut self.impulse);
+            let scale = dt / grid.cell_volume();
+            let mut reached = if let Some(movable) = &mut movable {
+                let mut solver = movable::MovableSolver::new(problem, cached, &held, movable)?;
+                solver.reach(rhs, impulse, goals, tolerance, scale, &mut report)?
+            } else {
+                let Cached { problem: system, seams, solver, .. } = &mut *cached;
+                let worst = |rhs: &[f64], p: &[f64]| worst_residual(system, seams, problem, rhs, p) * scale;
+                let solve = |p: &mut [f64], goal, most| solver.solve(rhs, p, goal, most);
+                reach(rhs, impulse, goals, tolerance, solve, worst, &mut report)?
+            };
+            if !reached && movable.is_none() && matches!(cached.solver, Solver::Geometric(_)) {
                 // Compartments joined by pinholes, mazes of thin plates: the connections alone still tell the coarse problem.
+                fill_guess(impulse);
+                let Cached { problem: system, seams, fallback, .. } = &mut *cached;
                 let algebraic = match fallback {
                     Some(algebraic) => algebraic,
                     empty => {
@@ -229,10 +262,9 @@ where
                         empty.insert(Solver::Algebraic(Box::new(built)))
                     }
                 };
-                fill_guess(&mut self.impulse);
-                let goals = [goal, rounding];
-                reached =
-                    algebraic.reach(&self.rhs, &mut self.impulse, goals, tolerance, worst, &mut report)?;
+                let worst = |rhs: &[f64], p: &[f64]| worst_residual(system, seams, problem, rhs, p) * scale;
+                let solve = |p: &mut [f64], goal, most| algebraic.solve(rhs, p, goal, most);
+                reached = reach(rhs, impulse, goals, tolerance, solve, worst, &mut report)?;
             }
             if !reached {
                 return Err(FluidError::NotConverged {
@@ -245,6 +277,9 @@ where
             self.impulse.fill(0.0);
         }
         problem.apply_gradient(&self.impulse, velocity);
+        if let Some(movable) = movable {
+            movable.apply_pressure(&self.impulse);
+        }
         let impulse = &self.impulse;
         pressure.update(|cell, _| impulse[dense(counts, cell)] / dt);
         Ok(report)

@@ -13,6 +13,7 @@
 //! | `project` | pressure |
 //! | `continue_velocity` | into air and solids, for the next step |
 
+mod coupled;
 mod stages;
 #[cfg(test)]
 mod tests;
@@ -20,6 +21,7 @@ mod tests;
 use crate::cells::{Cells, classify, reclassify};
 use crate::diagnostics::FluidDiagnostics;
 use crate::error::FluidError;
+use crate::guest::Guest;
 use crate::model::{FluidModel, TimeScheme};
 use crate::obstacle::Placement;
 use crate::pressure::{FaceDensity, PressureProblem, PressureReport, Projection};
@@ -49,6 +51,9 @@ where
     pub(crate) walls: Option<Walls<D>>,
     /// What `walls` was made from.
     placed: Vec<Placement<D>>,
+    placed_guests: Vec<Guest<D>>,
+    /// Solids that others simulate, where they are now.
+    guests: Vec<Guest<D>>,
     active_sources: Vec<bool>,
     shells: Option<ShellStep<D>>,
     pub(crate) cells: Cells<D>,
@@ -81,6 +86,8 @@ where
             cells: classify(&model.domain, &walls, None),
             walls: Some(walls),
             placed: Vec::new(),
+            placed_guests: Vec::new(),
+            guests: Vec::new(),
             active_sources: Vec::new(),
             shells: None,
             projection: Projection::default(),
@@ -144,21 +151,7 @@ where
         if model.options.scheme == TimeScheme::Reflection {
             self.reflect(model, state, dt, sights, &mut report)?;
         } else {
-            copy_faces(&state.velocity, &mut self.flow);
-            self.measure_surfaces(model, state);
-            self.make_flow_leak_proof(model, state, sights)?;
-            watch.lap("leak-proof flow");
-            self.carry_surfaces(model, state, dt, sights)?;
-            watch.lap("surfaces");
-            self.carry_scalars(model, state, dt, sights);
-            watch.lap("scalars");
-            self.start_viscosity(model, state, dt)?;
-            self.carry_velocity(model, state, dt, sights);
-            watch.lap("velocity");
-            self.apply_sources(model, state, dt)?;
-            self.classify(model, state);
-            self.add_forces(model, state, dt);
-            watch.lap("sources and forces");
+            self.carry_all(model, state, dt, sights, &mut watch)?;
             report.viscosity = self.apply_viscosity(model, state, dt)?;
             watch.lap("viscosity");
             report.pressure = self.project(model, state, dt)?;

@@ -44,12 +44,16 @@ where
         let active: Vec<bool> =
             model.sources.iter().map(|source| source.velocity.is_some() && source.is_active(time)).collect();
         let shells = sights.map(|sights| sights.step);
-        let same =
-            self.placed == placements && self.active_sources == active && self.shells.as_ref() == shells;
+        let same = self.placed == placements
+            && self.placed_guests == self.guests
+            && self.active_sources == active
+            && self.shells.as_ref() == shells;
         if self.walls.is_some() && same {
             return;
         }
-        let mut walls = Walls::new(&model.domain, &model.obstacles, placements, model.options.solid_boundary);
+        let boundary = model.options.solid_boundary;
+        let mut walls =
+            Walls::with_guests(&model.domain, &model.obstacles, placements, &self.guests, boundary);
         for (source, _) in model.sources.iter().zip(&active).filter(|(_, active)| **active) {
             let Some(velocity) = source.velocity else { continue };
             walls.close_region(&model.domain, &source.region, &velocity);
@@ -60,6 +64,7 @@ where
         self.walls = Some(walls);
         self.shells = shells.cloned();
         self.placed = placements.to_vec();
+        self.placed_guests.clone_from(&self.guests);
         self.active_sources = active;
     }
 
@@ -99,7 +104,8 @@ where
         let domain = &model.domain;
         let placements: Vec<Placement<D>> =
             model.obstacles.iter().map(|obstacle| obstacle.placement(state.time)).collect();
-        let mut walls = Walls::new(domain, &model.obstacles, &placements, model.options.solid_boundary);
+        let boundary = model.options.solid_boundary;
+        let mut walls = Walls::with_guests(domain, &model.obstacles, &placements, &self.guests, boundary);
         sights.before.close_faces(&mut walls);
         let phis: Vec<&Field<D>> = state.liquids.iter().map(|liquid| &liquid.phi).collect();
         let surface = self.surface.as_ref().filter(|_| model.free_surface).map(|field| {
@@ -205,6 +211,9 @@ where
                     let seed = seed(number, state.step + 1);
                     liquid.markers.reseed(&model.domain, walls, &liquid.phi, particles, seed, sight);
                 }
+            }
+            if model.free_surface && model.liquids.len() == 1 && sights.is_none() {
+                surface::fill_pinholes(&model.domain, walls, &mut liquid.phi, &mut liquid.markers);
             }
             if options.volume_correction {
                 let target = liquid.volume - liquid.markers.removed.drop_volume();
@@ -445,7 +454,7 @@ where
     }
 
     /// Viscosity over the step, or the implicit half of Crank-Nicolson.
-    pub(super) fn apply_viscosity(
+    pub fn apply_viscosity(
         &mut self,
         model: &FluidModel<D>,
         state: &mut FluidState<D>,

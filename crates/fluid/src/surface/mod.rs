@@ -4,6 +4,7 @@ mod curvature;
 mod level_set;
 mod liquids;
 mod markers;
+mod pinholes;
 mod removed;
 #[cfg(test)]
 mod tests;
@@ -14,5 +15,6 @@ pub use level_set::{carry, extend_into_solids, reinitialise, volume, volume_of};
 pub(crate) use level_set::{correct_volume, outflow};
 pub use liquids::{face_density, liquid_at, separate, surface_of, viscosity_at};
 pub use markers::{MarkerSet, Markers};
+pub use pinholes::fill_pinholes;
 pub use removed::{Flying, Removed};
 pub use velocity::extrapolate_velocity;

@@ -77,6 +77,10 @@ pub struct Fluid {
     /// Let solids cut cells, rather than fill whole ones: smoother and more accurate. Default: no.
     #[serde(default, skip_serializing_if = "is_false")]
     pub cut_cells: bool,
+    /// Do the fluid and the rigid bodies that reach into it push each other, in one solve? Static bodies are walls then. If not, the fluid does not know of bodies.
+    /// Default: yes.
+    #[serde(default = "yes", skip_serializing_if = "is_true")]
+    pub coupling: bool,
     /// Part of the largest step that transport allows; larger than 1 is possible, and less accurate. Only adaptive steps look at it. Default: 0.9.
     #[serde(default = "cfl", skip_serializing_if = "is_cfl")]
     #[schemars(extend("exclusiveMinimum" = 0))]
@@ -394,6 +398,14 @@ fn divergence() -> f64 {
 
 fn is_divergence(value: &f64) -> bool {
     *value == divergence()
+}
+
+fn yes() -> bool {
+    true
+}
+
+fn is_true(value: &bool) -> bool {
+    *value
 }
 
 fn unit() -> f64 {

@@ -86,6 +86,11 @@ impl PoissonSolver {
         &self.multigrid
     }
 
+    /// The preconditioner alone, to apply it.
+    pub fn multigrid_mut(&mut self) -> &mut Multigrid {
+        &mut self.multigrid
+    }
+
     /// Bytes of memory held.
     pub fn bytes(&self) -> usize {
         let doubles = |arrays: &[Vec<f64>; 2]| 8 * (arrays[0].len() + arrays[1].len());

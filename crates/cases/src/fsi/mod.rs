@@ -1,0 +1,30 @@
+//! Fluid and solids in one solve: the rows V-1 to V-20 and FS-T1 to FS-T15 of spec/fluid-structure.md.
+
+mod added_mass;
+mod balance;
+mod channel;
+mod density_ratios;
+mod driven_plate;
+mod falling_cylinder;
+mod floating;
+mod past_cylinder;
+mod rising_sphere;
+mod setup;
+mod stokes_cylinder;
+
+use crate::Case;
+
+#[rustfmt::skip]
+pub(super) const CASES: &[Case] = &[
+    channel::CASE,
+    stokes_cylinder::CASE,
+    falling_cylinder::CASE,
+    falling_cylinder::TABLE,
+    past_cylinder::CASE,
+    driven_plate::CASE,
+    added_mass::CASE,
+    rising_sphere::CASE,
+    balance::CASE,
+    density_ratios::CASE,
+    floating::CASE,
+];

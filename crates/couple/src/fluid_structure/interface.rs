@@ -1,0 +1,110 @@
+//! Coupling faces: where the fluid has the velocity of a solid, and how much fluid that is.
+
+use super::FaceMass;
+use splashdown_fluid::pressure::PressureProblem;
+use splashdown_fluid::{CellKind, Guest};
+use splashdown_geometry::grid::Index;
+use splashdown_math::{Dim, Space, Twist, Vector};
+
+/// Least part of its dual cell that a coupling face carries.
+pub(super) const LEAST_FRACTION: f64 = 1e-3;
+/// Samples along each axis of a dual cell from which the part outside a solid is found.
+const SAMPLES: usize = 4;
+
+/// A face that a guest closes, wholly or in part, with fluid on one side at least.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CouplingFace<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// Axis that it is normal to.
+    pub axis: usize,
+    /// Its index.
+    pub face: Index<D>,
+    /// Who closes it.
+    pub guest: usize,
+    /// Part of it that is closed, 0 to 1.
+    pub closed: f64,
+    /// Mass (kg) of the fluid that moves with it.
+    pub mass: f64,
+    /// `J`: its velocity for one unit of each component of the guest's twist.
+    pub row: Twist<D>,
+}
+
+/// `J` of a face: the part along `axis` of the velocity at `arm` (m) from the centre of mass.
+pub(super) fn row_of<const D: usize>(axis: usize, arm: &Vector<D>) -> Twist<D>
+where
+    Dim<D>: Space<D>,
+{
+    let mut direction = Vector::zeros();
+    direction[axis] = 1.0;
+    Twist::of_force(&direction, arm)
+}
+
+/// The coupling faces of all guests, axis by axis in the order of the grid; both images of a face on a periodic side once. `first_guest` is the number of obstacles.
+pub fn coupling_faces<const D: usize>(
+    problem: &PressureProblem<D>,
+    guests: &[Guest<D>],
+    first_guest: usize,
+    mass: FaceMass,
+) -> Vec<CouplingFace<D>>
+where
+    Dim<D>: Space<D>,
+{
+    let grid = problem.domain.grid();
+    let (counts, periodic) = (grid.cells(), problem.domain.periodic());
+    let mut found = Vec::new();
+    if guests.is_empty() {
+        return found;
+    }
+    for axis in 0..D {
+        let lattice = *problem.walls.open_faces().component(axis).lattice();
+        for face in lattice.indices() {
+            let Some(guest) = problem.walls.owner(axis, face).and_then(|o| o.checked_sub(first_guest)) else {
+                continue;
+            };
+            let repeated = periodic[axis] && face[axis] == counts[axis] as isize;
+            if repeated || !problem.kinds(axis, face).contains(&CellKind::Fluid) {
+                continue;
+            }
+            let at = lattice.position(face);
+            let placement = &guests[guest].placement;
+            let row = row_of(axis, &problem.domain.arm(&placement.frame.position, &at));
+            let closed = 1.0 - problem.walls.open(axis, face);
+            // A face that is partly open carries its fluid itself.
+            let part = match mass {
+                _ if closed < 1.0 => 0.0,
+                FaceMass::Full => 1.0,
+                FaceMass::Fraction => outside(problem, &guests[guest], &at).clamp(LEAST_FRACTION, 1.0),
+            };
+            let mass = part * problem.density(axis, face) * grid.cell_volume();
+            found.push(CouplingFace { axis, face, guest, closed, mass, row });
+        }
+    }
+    found
+}
+
+/// Part of the dual cell about `at` that is outside the guest.
+pub(super) fn outside<const D: usize>(problem: &PressureProblem<D>, guest: &Guest<D>, at: &Vector<D>) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    let h = problem.domain.grid().spacing();
+    let frame = &guest.placement.frame;
+    let centre = frame.position + problem.domain.arm(&frame.position, at);
+    let part = 1.0 / SAMPLES as f64;
+    let width = part * h.min();
+    let count = SAMPLES.pow(D as u32);
+    let sum: f64 = (0..count)
+        .map(|sample| {
+            let mut rest = sample;
+            let x = Vector::from_fn(|a, _| {
+                let step = rest % SAMPLES;
+                rest /= SAMPLES;
+                centre[a] + ((step as f64 + 0.5) * part - 0.5) * h[a]
+            });
+            (0.5 + guest.form.signed_distance(&frame.to_object(&x)) / width).clamp(0.0, 1.0)
+        })
+        .sum();
+    sum / count as f64
+}

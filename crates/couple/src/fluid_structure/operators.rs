@@ -1,0 +1,562 @@
+//! Divergence, viscosity and interpolation as sparse matrices over the free faces and those bound to solids (spec/fluid-structure.md 3.4, 3.8).
+
+use super::interface::{LEAST_FRACTION, outside, row_of};
+use super::{CouplingOptions, FaceMass, Tangential};
+use splashdown_fluid::pressure::PressureProblem;
+use splashdown_fluid::{CellKind, Guest, Side};
+use splashdown_geometry::grid::{FaceFields, FaceIndexMap, Field, GHOST_LAYERS, Index, IndexMap, Lattice};
+use splashdown_math::{Dim, Space, Twist};
+use splashdown_solve::{CsrMatrix, SolveError};
+
+/// Viscosity over a solve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Viscous {
+    /// Dynamic viscosity (Pa s), the same everywhere.
+    pub viscosity: f64,
+    /// Seconds that it acts.
+    pub dt: f64,
+}
+
+/// A face whose velocity is that of a solid that can move.
+#[derive(Debug, Clone, PartialEq)]
+pub struct BoundFace<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// Which solid.
+    pub guest: usize,
+    /// `J`.
+    pub row: Twist<D>,
+    /// Mass (kg) of its fluid.
+    pub mass: f64,
+}
+
+/// What the velocity of a face is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Tie {
+    /// An unknown.
+    Free(usize),
+    /// That of a solid that can move: number among the bound faces.
+    Bound(usize),
+    /// Given (m/s).
+    Known(f64),
+    /// There is no fluid.
+    Missing,
+}
+
+/// The operators of one solve. Columns of [`divergence`](Self::divergence) and [`strain`](Self::strain) are the free faces, then the bound ones.
+pub struct Operators<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// Numbers of the free faces.
+    pub free: FaceIndexMap<D>,
+    /// Numbers of the bound faces.
+    pub bound_numbers: FaceIndexMap<D>,
+    /// The bound faces.
+    pub bound: Vec<BoundFace<D>>,
+    /// Fluid cells with a pressure: one row of the divergence each.
+    pub cells: IndexMap<D>,
+    /// Outward flux (m^3/s) of each cell: minus the transpose of the volume-weighted gradient `G`.
+    pub divergence: CsrMatrix,
+    /// Flux (m^3/s) out of each cell through faces of given velocity.
+    pub known_flux: Vec<f64>,
+    /// Does the cell have a free face towards a known pressure?
+    pub grounded: Vec<bool>,
+    /// `G_mu`; no rows without viscosity.
+    pub strain: CsrMatrix,
+    /// What faces and walls of given velocity add to the rows of `G_mu`.
+    pub known_strain: Vec<f64>,
+    /// Masses (kg) of the free faces.
+    pub masses: Vec<f64>,
+    /// Cells without a pressure because all their faces move with solids.
+    pub shut_cells: usize,
+}
+
+/// Mark of faces that a no-slip wall of the domain holds.
+const WALL: u16 = u16::MAX;
+
+impl<const D: usize> Operators<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Assembles all. `movable` says which guests can move, `first_guest` is the number of obstacles.
+    pub fn new(
+        problem: &PressureProblem<D>,
+        guests: &[Guest<D>],
+        first_guest: usize,
+        movable: &[bool],
+        viscous: Option<Viscous>,
+        options: &CouplingOptions,
+    ) -> Result<Self, SolveError> {
+        let grid = problem.domain.grid();
+        let periodic = problem.domain.periodic();
+        let marks = match (viscous, options.tangential) {
+            (Some(_), Tangential::FluidSide) => Some(hold_tangential_faces(problem)),
+            _ => None,
+        };
+        let mark = |axis: usize, face: Index<D>| marks.as_ref().map_or(0, |m| m.component(axis).at(face));
+        let guest_of = |owner: usize| owner.checked_sub(first_guest).filter(|&guest| movable[guest]);
+        // The solid that holds a face: one that closes it, or one that it is next to in a viscous fluid.
+        let holder = |axis: usize, face: Index<D>| match mark(axis, face) {
+            0 if problem.walls.is_closed(axis, face) => problem.walls.owner(axis, face).and_then(guest_of),
+            0 | WALL => None,
+            owner => guest_of(usize::from(owner) - 1),
+        };
+        let free = FaceIndexMap::new(grid, GHOST_LAYERS, periodic, |axis, face| {
+            problem.is_unknown(axis, face) && mark(axis, face) == 0
+        });
+        let solid_side = viscous.is_some() && options.tangential == Tangential::SolidSide;
+        let bound_numbers = FaceIndexMap::new(grid, GHOST_LAYERS, periodic, |axis, face| {
+            if holder(axis, face).is_none() {
+                return false;
+            }
+            problem.kinds(axis, face).contains(&CellKind::Fluid)
+                || solid_side && has_free_neighbour(problem, &free, axis, face)
+        });
+        let mut bound = Vec::with_capacity(bound_numbers.len());
+        for axis in 0..D {
+            let lattice = grid.lattice(splashdown_geometry::grid::Location::Face(axis), GHOST_LAYERS);
+            for face in bound_numbers.axis(axis).indices() {
+                let guest = holder(axis, face).unwrap_or_default();
+                let at = lattice.position(face);
+                let row = row_of(axis, &problem.domain.arm(&guests[guest].placement.frame.position, &at));
+                let wet = problem.kinds(axis, face).contains(&CellKind::Fluid);
+                let part = match options.mass {
+                    // Faces inside the solid are there for their velocity only.
+                    _ if !wet => 0.0,
+                    FaceMass::Fraction if problem.walls.is_closed(axis, face) => {
+                        outside(problem, &guests[guest], &at).clamp(LEAST_FRACTION, 1.0)
+                    }
+                    _ => 1.0,
+                };
+                bound.push(BoundFace {
+                    guest,
+                    row,
+                    mass: part * problem.density(axis, face) * grid.cell_volume(),
+                });
+            }
+        }
+        let tie = |axis: usize, face: Index<D>| -> Tie {
+            if let Some(number) = free.unknown(axis, face) {
+                return Tie::Free(number);
+            }
+            if let Some(number) = bound_numbers.unknown(axis, face) {
+                return Tie::Bound(number);
+            }
+            let walls = problem.walls;
+            if holder(axis, face).is_some() {
+                // Deep in a solid that can move.
+                return Tie::Missing;
+            }
+            if walls.is_closed(axis, face) {
+                return Tie::Known(walls.velocity().component(axis).at(face));
+            }
+            match mark(axis, face) {
+                0 => Tie::Missing,
+                WALL => Tie::Known(wall_velocity(problem, axis, face)),
+                owner => {
+                    // Next to a solid that cannot move.
+                    let velocity = match usize::from(owner).checked_sub(1 + first_guest) {
+                        Some(guest) => {
+                            let placement = &guests[guest].placement;
+                            let lattice: Lattice<D> =
+                                grid.lattice(splashdown_geometry::grid::Location::Face(axis), GHOST_LAYERS);
+                            let arm = problem.domain.arm(&placement.frame.position, &lattice.position(face));
+                            placement.twist.at(&arm)[axis]
+                        }
+                        None => 0.0,
+                    };
+                    Tie::Known(velocity)
+                }
+            }
+        };
+        let mut assembly = Assembly {
+            problem,
+            tie: &tie,
+            bound: &bound,
+            free: free.len(),
+            fluid_side: options.tangential == Tangential::FluidSide,
+        };
+        let (cells, divergence, known_flux, grounded, shut_cells) = assembly.divergence()?;
+        let (strain, known_strain) = assembly.strain(viscous)?;
+        let mut masses = vec![0.0; free.len()];
+        for axis in 0..D {
+            for (number, face) in free.axis(axis).indices().enumerate() {
+                masses[free.first(axis) + number] = problem.face_mass(axis, face);
+            }
+        }
+        Ok(Self {
+            free,
+            bound_numbers,
+            bound,
+            cells,
+            divergence,
+            known_flux,
+            grounded,
+            strain,
+            known_strain,
+            masses,
+            shut_cells,
+        })
+    }
+
+    /// `[1 0; 0 J]`: velocities of all faces from those of the free ones and the stacked twists of `solids` solids.
+    pub fn interpolation(&self, solids: usize) -> Result<CsrMatrix, SolveError> {
+        let (free, n) = (self.free.len(), Twist::<D>::LEN);
+        let faces = (0..free).map(|face| vec![(face, 1.0)]);
+        let bound = self.bound.iter().map(|face| {
+            let mut row = [0.0; 6];
+            face.row.write(&mut row);
+            (0..n).map(|k| (free + face.guest * n + k, row[k])).collect::<Vec<_>>()
+        });
+        CsrMatrix::from_rows(free + solids * n, faces.chain(bound))
+    }
+
+    /// Velocities of all faces, free then bound.
+    pub fn gather(&self, velocity: &FaceFields<D>) -> Vec<f64> {
+        let mut flat = vec![0.0; self.free.len() + self.bound.len()];
+        let (free, bound) = flat.split_at_mut(self.free.len());
+        for axis in 0..D {
+            self.free.axis(axis).gather(velocity.component(axis), free);
+            self.bound_numbers.axis(axis).gather(velocity.component(axis), bound);
+        }
+        flat
+    }
+
+    /// Inverse of [`Self::gather`].
+    pub fn scatter(&self, flat: &[f64], velocity: &mut FaceFields<D>) {
+        let (free, bound) = flat.split_at(self.free.len());
+        for axis in 0..D {
+            self.free.axis(axis).scatter(free, velocity.component_mut(axis));
+            self.bound_numbers.axis(axis).scatter(bound, velocity.component_mut(axis));
+        }
+    }
+}
+
+/// Does a transverse neighbour of the face move freely?
+fn has_free_neighbour<const D: usize>(
+    problem: &PressureProblem<D>,
+    free: &FaceIndexMap<D>,
+    axis: usize,
+    face: Index<D>,
+) -> bool
+where
+    Dim<D>: Space<D>,
+{
+    let (counts, periodic) = (problem.domain.grid().cells(), problem.domain.periodic());
+    (0..D).filter(|&along| along != axis).any(|along| {
+        [-1, 1].into_iter().any(|step| {
+            let mut next = face;
+            next[along] += step;
+            if periodic[along] {
+                next[along] = next[along].rem_euclid(counts[along] as isize);
+            }
+            next[along] >= 0 && next[along] < counts[along] as isize && free.unknown(axis, next).is_some()
+        })
+    })
+}
+
+/// Owner plus 1 of the closed face that makes each open face of a cell next to it stick, [`WALL`] for no-slip walls of the domain, 0 for none: for every fluid cell with a
+/// closed face on one axis, all its faces on the other axes.
+fn hold_tangential_faces<const D: usize>(problem: &PressureProblem<D>) -> FaceFields<D, u16>
+where
+    Dim<D>: Space<D>,
+{
+    let (walls, domain) = (problem.walls, problem.domain);
+    let counts = domain.grid().cells();
+    let mut marks = FaceFields::new(domain.grid(), 0u16);
+    for cell in problem.cells.lattice().indices() {
+        if problem.cells.at(cell) != CellKind::Fluid {
+            continue;
+        }
+        for axis in 0..D {
+            for upper in [0, 1] {
+                let mut face = cell;
+                face[axis] += upper;
+                if !walls.is_closed(axis, face) {
+                    continue;
+                }
+                let label = match walls.owner(axis, face) {
+                    Some(owner) => owner as u16 + 1,
+                    None if face[axis] == 0 || face[axis] == counts[axis] as isize => {
+                        match domain.condition(axis, usize::from(upper == 1), cell) {
+                            Side::NoSlip { .. } => WALL,
+                            _ => continue,
+                        }
+                    }
+                    None => continue,
+                };
+                for other in (0..D).filter(|&other| other != axis) {
+                    for side in [0, 1] {
+                        let mut held = cell;
+                        held[other] += side;
+                        // Solids before walls, so that what both hold moves with the solid.
+                        let old = marks.component(other).at(held);
+                        if old == 0 || old == WALL {
+                            marks.component_mut(other).set(held, label);
+                        }
+                        if domain.periodic()[other] {
+                            let last = counts[other] as isize;
+                            if held[other] == 0 || held[other] == last {
+                                let mut image = held;
+                                image[other] = last - held[other];
+                                let label = marks.component(other).at(held);
+                                marks.component_mut(other).set(image, label);
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    marks
+}
+
+/// Tangential velocity (m/s) along `axis` of the no-slip wall next to a face.
+fn wall_velocity<const D: usize>(problem: &PressureProblem<D>, axis: usize, face: Index<D>) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    let counts = problem.domain.grid().cells();
+    for along in (0..D).filter(|&along| along != axis) {
+        for side in 0..2 {
+            let edge = if side == 0 { 0 } else { counts[along] as isize - 1 };
+            if face[along] == edge
+                && let Side::NoSlip { velocity } = problem.domain.condition(along, side, face)
+            {
+                return velocity[axis];
+            }
+        }
+    }
+    0.0
+}
+
+struct Assembly<'a, const D: usize, T>
+where
+    Dim<D>: Space<D>,
+{
+    problem: &'a PressureProblem<'a, D>,
+    tie: &'a T,
+    bound: &'a [BoundFace<D>],
+    free: usize,
+    fluid_side: bool,
+}
+
+type Divergence<const D: usize> = (IndexMap<D>, CsrMatrix, Vec<f64>, Vec<bool>, usize);
+
+impl<const D: usize, T> Assembly<'_, D, T>
+where
+    Dim<D>: Space<D>,
+    T: Fn(usize, Index<D>) -> Tie + Sync + Send,
+{
+    fn columns(&self) -> usize {
+        self.free + self.bound.len()
+    }
+
+    fn divergence(&mut self) -> Result<Divergence<D>, SolveError> {
+        let problem = self.problem;
+        let grid = problem.domain.grid();
+        let faces_of = |cell: Index<D>| {
+            (0..D).flat_map(move |axis| {
+                [0, 1].map(|upper| {
+                    let mut face = cell;
+                    face[axis] += upper;
+                    (axis, face, if upper == 1 { 1.0 } else { -1.0 })
+                })
+            })
+        };
+        let is_fluid = |cell: Index<D>| problem.cells.at(cell) == CellKind::Fluid;
+        // A cell all of whose faces move with solids or walls cannot choose, and would only lock them together (spec 3.10).
+        let is_shut = |cell: Index<D>| {
+            faces_of(cell).all(|(axis, face, _)| !matches!((self.tie)(axis, face), Tie::Free(_)))
+        };
+        let cells = IndexMap::new(problem.cells.lattice(), |cell| is_fluid(cell) && !is_shut(cell));
+        let fluid =
+            problem.cells.reduce(0usize, |_, kind| usize::from(kind == CellKind::Fluid), |a, b| a + b);
+        let shut = fluid - cells.len();
+        let mut rows = Vec::with_capacity(cells.len());
+        let (mut known, mut grounded) = (vec![0.0; cells.len()], vec![false; cells.len()]);
+        for (row, cell) in cells.indices().enumerate() {
+            let mut entries: Vec<(usize, f64)> = Vec::with_capacity(2 * D);
+            for (axis, face, sign) in faces_of(cell) {
+                let area = sign * grid.face_area(axis);
+                match (self.tie)(axis, face) {
+                    Tie::Free(number) => {
+                        entries.push((number, area * problem.walls.open(axis, face)));
+                        grounded[row] |= problem.kinds(axis, face).contains(&CellKind::Air);
+                        let open = problem.walls.open(axis, face);
+                        if open < 1.0 {
+                            let wall = problem.walls.velocity().component(axis).at(face);
+                            known[row] += area * (1.0 - open) * wall;
+                        }
+                    }
+                    Tie::Bound(number) => entries.push((self.free + number, area)),
+                    Tie::Known(velocity) => known[row] += area * velocity,
+                    Tie::Missing => {}
+                }
+            }
+            rows.push(entries);
+        }
+        let matrix = CsrMatrix::from_rows(self.columns(), rows)?;
+        Ok((cells, matrix, known, grounded, shut))
+    }
+
+    /// One row for each pair of neighbouring faces of the same axis, `sqrt(dt mu V) (difference) / h`.
+    fn strain(&self, viscous: Option<Viscous>) -> Result<(CsrMatrix, Vec<f64>), SolveError> {
+        let Some(viscous) = viscous.filter(|v| v.viscosity > 0.0) else {
+            return Ok((CsrMatrix::zeros(0, self.columns()), Vec::new()));
+        };
+        let (domain, grid) = (self.problem.domain, self.problem.domain.grid());
+        let root = (viscous.dt * viscous.viscosity * grid.cell_volume()).sqrt();
+        let (mut rows, mut known) = (Vec::new(), Vec::new());
+        for axis in 0..D {
+            let lattice = *self.problem.walls.velocity().component(axis).lattice();
+            for along in 0..D {
+                let h = grid.spacing()[along];
+                let cells = grid.cells()[along] as isize;
+                let mut first = [0isize; D];
+                let mut last = lattice.counts().map(|n| n as isize);
+                if domain.periodic()[axis] {
+                    // The last plane of faces is the first.
+                    last[axis] -= 1;
+                }
+                if axis == along {
+                    // The pair of a periodic axis reaches the image of the first plane.
+                    last[along] = cells;
+                } else if !domain.periodic()[along] {
+                    first[along] -= 1;
+                }
+                for low in between(first, last) {
+                    let mut high = low;
+                    high[along] += 1;
+                    // Along its own axis a difference is that of the cell between.
+                    if axis == along && self.problem.cells.at(low) != CellKind::Fluid {
+                        continue;
+                    }
+                    let ends = if axis == along {
+                        [(self.tie)(axis, low).into(), (self.tie)(axis, high).into()]
+                    } else {
+                        [self.across(axis, along, low, high), self.across(axis, along, high, low)]
+                    };
+                    if let Some((entries, constant)) = self.row(ends, root / h) {
+                        rows.push(entries);
+                        known.push(constant);
+                    }
+                }
+            }
+        }
+        Ok((CsrMatrix::from_rows(self.columns(), rows)?, known))
+    }
+
+    /// The face `to` as seen from its neighbour `from` across a plane normal to `along`.
+    fn across(&self, axis: usize, along: usize, to: Index<D>, from: Index<D>) -> End {
+        let domain = self.problem.domain;
+        let cells = domain.grid().cells()[along] as isize;
+        let mut image = to;
+        if to[along] < 0 || to[along] >= cells {
+            let side = usize::from(to[along] >= cells);
+            match domain.condition(along, side, from) {
+                Side::Periodic => image[along] = to[along].rem_euclid(cells),
+                // With the faces next to it held, the wall has no row of its own.
+                Side::NoSlip { velocity } if !self.fluid_side => return End::Wall(velocity[axis]),
+                _ => return End::At(Tie::Missing),
+            }
+        }
+        let (walls, mut below) = (self.problem.walls, image);
+        below[axis] -= 1;
+        if (walls.is_slippery(image) || walls.is_slippery(below)) && walls.is_closed(axis, image) {
+            return End::At(Tie::Missing);
+        }
+        End::At((self.tie)(axis, image))
+    }
+
+    /// The difference of two ends times `factor`, if it says anything.
+    fn row(&self, ends: [End; 2], factor: f64) -> Option<(Vec<(usize, f64)>, f64)> {
+        use Tie::{Bound, Free, Known};
+        let any_free = ends.iter().any(|end| matches!(end, End::At(Free(_))));
+        // Between two solids, or a solid and a wall, there must be fluid to be sheared.
+        let dry = |end: &End| matches!(end, End::At(Bound(number)) if self.bound[*number].mass == 0.0);
+        if !any_free && (self.fluid_side || ends.iter().any(dry)) {
+            return None;
+        }
+        let factor = match ends {
+            // On half the way half of the volume counts: sqrt(1/2) times 2.
+            [End::Wall(_), End::At(_)] | [End::At(_), End::Wall(_)] => factor * std::f64::consts::SQRT_2,
+            [End::At(Bound(a)), End::At(Bound(b))] if self.bound[a].guest == self.bound[b].guest => {
+                return None;
+            }
+            _ => factor,
+        };
+        let (mut entries, mut constant, mut moves) = (Vec::with_capacity(2), 0.0, false);
+        for (end, sign) in ends.into_iter().zip([-factor, factor]) {
+            match end {
+                End::At(Free(number)) => {
+                    entries.push((number, sign));
+                    moves = true;
+                }
+                End::At(Bound(number)) => {
+                    entries.push((self.free + number, sign));
+                    moves = true;
+                }
+                End::At(Known(value)) | End::Wall(value) => constant += sign * value,
+                End::At(Tie::Missing) => return None,
+            }
+        }
+        moves.then_some((entries, constant))
+    }
+}
+
+/// One end of a pair of faces.
+#[derive(Clone, Copy)]
+enum End {
+    At(Tie),
+    /// A wall half way, with this velocity (m/s).
+    Wall(f64),
+}
+
+impl From<Tie> for End {
+    fn from(tie: Tie) -> Self {
+        Self::At(tie)
+    }
+}
+
+/// Indices `low <= index < high`, axis 0 fastest.
+fn between<const D: usize>(low: Index<D>, high: Index<D>) -> impl Iterator<Item = Index<D>> {
+    let mut next = (0..D).all(|a| low[a] < high[a]).then_some(low);
+    std::iter::from_fn(move || {
+        let current = next?;
+        let mut following = current;
+        next = (0..D).find_map(|a| {
+            following[a] += 1;
+            if following[a] < high[a] {
+                return Some(following);
+            }
+            following[a] = low[a];
+            None
+        });
+        Some(current)
+    })
+}
+
+/// Pressure impulses (`dt p`) of the cells, from and to a field of pressures.
+pub(super) fn gather_impulses<const D: usize>(cells: &IndexMap<D>, pressure: &Field<D>, dt: f64) -> Vec<f64> {
+    let mut flat = vec![0.0; cells.len()];
+    for (slot, cell) in flat.iter_mut().zip(cells.indices()) {
+        *slot = dt * pressure.at(cell);
+    }
+    flat
+}
+
+/// Inverse of [`gather_impulses`], zero elsewhere.
+pub(super) fn scatter_impulses<const D: usize>(
+    cells: &IndexMap<D>,
+    impulses: &[f64],
+    pressure: &mut Field<D>,
+    dt: f64,
+) {
+    pressure.update(|_, _| 0.0);
+    for (impulse, cell) in impulses.iter().zip(cells.indices()) {
+        pressure.set(cell, impulse / dt);
+    }
+}

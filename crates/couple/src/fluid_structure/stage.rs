@@ -1,0 +1,259 @@
+//! The coupled solves of a world's step (spec/fluid-structure.md 3.11): one for the positions, one for the velocities.
+//!
+//! | stage | positions | what |
+//! |---|---|---|
+//! | [`CouplingStage::half`] | `x^n` | `v^{n+1/2}` with the fluid over half a step; the fluid's own result is dropped |
+//! | [`CouplingStage::full`] | `x^{n+1}` | transport of the fluid from `u^n`, then `u^{n+1}` and `v^{n+1}` in one solve |
+//! | [`CouplingStage::finish`] | `x^{n+1}` | bodies that joints or contact have changed since move as these say, and fluid and other bodies are solved for once more |
+
+use super::{CouplingReport, Immersed, SolidMass, solve_coupled};
+use crate::{Model, State};
+use splashdown_fluid::{FluidError, FluidModel, FluidState, FluidStepper, Form, Guest, Placement};
+use splashdown_geometry::Aabb;
+use splashdown_math::{Dim, Frame, Space, Twist, Vector};
+use splashdown_rigid::{Body, Geometry, Motion};
+use std::sync::Arc;
+
+/// A rigid body's geometry as the fluid sees it.
+struct BodyForm<const D: usize>(Arc<Geometry<D>>)
+where
+    Dim<D>: Space<D>;
+
+impl<const D: usize> Form<D> for BodyForm<D>
+where
+    Dim<D>: Space<D>,
+{
+    fn signed_distance(&self, point: &Vector<D>) -> f64 {
+        self.0.distance_and_normal(point).0
+    }
+
+    fn world_bounds(&self, frame: &Frame<D>) -> Aabb<D> {
+        self.0.world_bounds(frame)
+    }
+}
+
+/// A change of velocity (relative to the largest) below which joints and contact have left a body alone.
+const UNCHANGED: f64 = 1e-12;
+
+/// What the coupled solves keep within a step.
+pub(crate) struct CouplingStage<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// Forms of the bodies, kept while their geometry is the same.
+    forms: Vec<Option<(Arc<Geometry<D>>, Arc<dyn Form<D>>)>>,
+    /// Bodies in the fluid: one a guest.
+    bodies: Vec<usize>,
+    /// `u*` and the guests' `v*` of the solve to the full step.
+    star: Option<(FluidState<D>, Vec<Immersed<D>>)>,
+    /// The fluid at the end of the step, before it is completed.
+    next: Option<FluidState<D>>,
+    /// What the solves did.
+    pub reports: Vec<(&'static str, CouplingReport)>,
+}
+
+impl<const D: usize> Default for CouplingStage<D>
+where
+    Dim<D>: Space<D>,
+{
+    fn default() -> Self {
+        Self { forms: Vec::new(), bodies: Vec::new(), star: None, next: None, reports: Vec::new() }
+    }
+}
+
+impl<const D: usize> CouplingStage<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Is there anything to couple: a fluid, and a body that reaches into it?
+    pub fn is_active(model: &Model<D>, state: &State<D>) -> bool {
+        let Some(fluid) = &model.fluid else { return false };
+        model.coupling.is_some()
+            && model.bodies.iter().zip(&state.bodies).any(|(body, now)| is_immersed(fluid, body, &now.frame))
+    }
+
+    /// The bodies that reach into the fluid, where they are.
+    pub fn guests(
+        &mut self,
+        fluid: &FluidModel<D>,
+        bodies: &[Body<D>],
+        at: impl Fn(usize) -> Frame<D>,
+    ) -> Vec<Guest<D>> {
+        self.forms.resize_with(bodies.len(), || None);
+        self.bodies.clear();
+        // Fluid without viscosity slides along bodies.
+        let slip = fluid.liquids.iter().all(|liquid| liquid.viscosity == 0.0);
+        let mut guests = Vec::new();
+        for (index, body) in bodies.iter().enumerate() {
+            let frame = at(index);
+            let Some(geometry) = body.geometry.as_ref().filter(|_| is_immersed(fluid, body, &frame)) else {
+                continue;
+            };
+            let known = self.forms[index].as_ref().filter(|(old, _)| Arc::ptr_eq(old, geometry));
+            let form = match known {
+                Some((_, form)) => form.clone(),
+                None => {
+                    let form: Arc<dyn Form<D>> = Arc::new(BodyForm(geometry.clone()));
+                    self.forms[index] = Some((geometry.clone(), form.clone()));
+                    form
+                }
+            };
+            self.bodies.push(index);
+            guests.push(Guest { form, placement: Placement::at_rest(frame), slip });
+        }
+        guests
+    }
+
+    /// The guests as the solve sees them, with the velocities of `motions`.
+    fn immersed(&self, model: &Model<D>, guests: &[Guest<D>], motions: &[Motion<D>]) -> Vec<Immersed<D>> {
+        let of_guest = |(guest, &index): (&Guest<D>, &usize)| {
+            let (body, frame) = (&model.bodies[index], &guest.placement.frame);
+            let inertia = Dim::rotate_inertia(&frame.rotation, &body.inertia);
+            Immersed {
+                mass: body.is_dynamic().then(|| SolidMass::new(body.mass, &inertia)),
+                twist: motions[index].twist(body, frame),
+            }
+        };
+        guests.iter().zip(&self.bodies).map(of_guest).collect()
+    }
+
+    /// Writes the velocities of those that can move to `motions`.
+    fn write(
+        &self,
+        model: &Model<D>,
+        guests: &[Guest<D>],
+        immersed: &[Immersed<D>],
+        motions: &mut [Motion<D>],
+    ) {
+        for ((guest, solid), &index) in guests.iter().zip(immersed).zip(&self.bodies) {
+            if solid.mass.is_some() {
+                let frame = &guest.placement.frame;
+                motions[index] = Motion::from_twist(&model.bodies[index], frame, &solid.twist);
+            }
+        }
+    }
+
+    /// The bodies' velocities at the half step.
+    pub fn half(
+        &mut self,
+        stepper: &mut FluidStepper<D>,
+        model: &Model<D>,
+        state: &State<D>,
+        dt: f64,
+        motions: &mut [Motion<D>],
+    ) -> Result<(), FluidError> {
+        self.reports.clear();
+        self.next = None;
+        let (Some(fluid), Some(now), Some(options)) = (&model.fluid, &state.fluid, &model.coupling) else {
+            return Ok(());
+        };
+        let guests = self.guests(fluid, &model.bodies, |index| state.bodies[index].frame);
+        let mut immersed = self.immersed(model, &guests, motions);
+        if immersed.iter().all(|solid| solid.mass.is_none()) {
+            return Ok(());
+        }
+        stepper.set_guests(guests.clone());
+        let mut half = now.clone();
+        stepper.push(fluid, &mut half, 0.5 * dt)?;
+        let report = solve_coupled(stepper, fluid, &mut half, 0.5 * dt, &mut immersed, options)?;
+        self.reports.push(("fluid half", report));
+        self.write(model, &guests, &immersed, motions);
+        Ok(())
+    }
+
+    /// The bodies' velocities at the full step, where `frames` has them, and the fluid's.
+    pub fn full(
+        &mut self,
+        stepper: &mut FluidStepper<D>,
+        model: &Model<D>,
+        state: &State<D>,
+        frames: &[Frame<D>],
+        dt: f64,
+        motions: &mut [Motion<D>],
+    ) -> Result<(), FluidError> {
+        let (Some(fluid), Some(now), Some(options)) = (&model.fluid, &state.fluid, &model.coupling) else {
+            return Ok(());
+        };
+        let mut guests = self.guests(fluid, &model.bodies, |index| frames[index]);
+        let mut immersed = self.immersed(model, &guests, motions);
+        // What carries the surface near a body is the body's way over the step.
+        for (guest, &index) in guests.iter_mut().zip(&self.bodies) {
+            guest.placement.twist = state.bodies[index].frame.twist_to(&frames[index], dt);
+        }
+        stepper.set_guests(guests.clone());
+        let mut next = now.clone();
+        stepper.carry(fluid, &mut next, dt)?;
+        self.star = Some((next.clone(), immersed.clone()));
+        let report = solve_coupled(stepper, fluid, &mut next, dt, &mut immersed, options)?;
+        self.reports.push(("fluid", report));
+        self.write(model, &guests, &immersed, motions);
+        self.next = Some(next);
+        Ok(())
+    }
+
+    /// The fluid at the end of the step, after joints and contact have had their say on `motions`.
+    pub fn finish(
+        &mut self,
+        stepper: &mut FluidStepper<D>,
+        model: &Model<D>,
+        dt: f64,
+        motions: &mut [Motion<D>],
+    ) -> Result<Option<FluidState<D>>, FluidError> {
+        let (Some(fluid), Some(options)) = (&model.fluid, &model.coupling) else { return Ok(None) };
+        let (Some(mut next), Some((star, mut immersed))) = (self.next.take(), self.star.take()) else {
+            return Ok(None);
+        };
+        let guests = stepper.guests().to_vec();
+        let after = self.immersed(model, &guests, motions);
+        let fastest = after.iter().map(|solid| solid.twist.linear.norm()).fold(0.0, f64::max);
+        let mut changed = false;
+        for ((guest, after), solid) in guests.iter().zip(&after).zip(&mut immersed) {
+            let (was, is) = (guest.placement.twist, after.twist);
+            let difference = was - is;
+            if solid.mass.is_some() && difference.dot(&difference).sqrt() > UNCHANGED * fastest {
+                *solid = Immersed { mass: None, twist: is };
+                changed = true;
+            }
+        }
+        if changed {
+            next = star;
+            let report = solve_coupled(stepper, fluid, &mut next, dt, &mut immersed, options)?;
+            self.reports.push(("fluid after contact", report));
+            self.write(model, &guests, &immersed, motions);
+        }
+        stepper.complete(fluid, &mut next, dt)?;
+        Ok(Some(next))
+    }
+
+    /// Longest step (s) in which no point of a body in the fluid crosses more than a cell.
+    pub fn stable_step(model: &Model<D>, state: &State<D>) -> f64 {
+        let Some(fluid) = &model.fluid else { return f64::INFINITY };
+        if model.coupling.is_none() {
+            return f64::INFINITY;
+        }
+        let h = fluid.domain.grid().min_spacing();
+        let limit = |(body, now): (&Body<D>, &splashdown_rigid::BodyState<D>)| {
+            let geometry = body.geometry.as_ref().filter(|g| g.radius().is_finite());
+            let Some(geometry) = geometry.filter(|_| is_immersed(fluid, body, &now.frame)) else {
+                return f64::INFINITY;
+            };
+            let twist: Twist<D> = now.twist(body);
+            let spin = splashdown_math::Coordinates::norm(&twist.angular);
+            let speed = twist.linear.norm() + geometry.radius() * spin;
+            // Gravity adds to it within the step.
+            let g = if body.is_dynamic() { model.gravity.norm() } else { 0.0 };
+            let root = (speed * speed + 4.0 * g * h).sqrt();
+            if speed + root > 0.0 { 2.0 * h / (speed + root) } else { f64::INFINITY }
+        };
+        model.bodies.iter().zip(&state.bodies).map(limit).fold(f64::INFINITY, f64::min)
+    }
+}
+
+fn is_immersed<const D: usize>(fluid: &FluidModel<D>, body: &Body<D>, frame: &Frame<D>) -> bool
+where
+    Dim<D>: Space<D>,
+{
+    let Some(geometry) = &body.geometry else { return false };
+    let periodic = fluid.domain.periodic().contains(&true);
+    periodic || geometry.world_bounds(frame).overlaps(&fluid.domain.grid().bounds())
+}

@@ -1,0 +1,417 @@
+//! The coupled solve with viscosity (spec/fluid-structure.md 3.6, 3.8, section 4).
+//!
+//! With `q` the velocities of free faces and solids, `M` their masses with the lumped fluid, `N` the factored viscosity and `D` the outward flux, the step is
+//! `(M + N^T N) q = M q* - N^T k + D^T p`, `D q = -d`. Eliminating `q` leaves the pressures: `D A^-1 D^T p = -d - D A^-1 (M q* - N^T k)` with `A = M + N^T N`, symmetric
+//! positive definite like the form with viscous unknowns that it comes from, but well conditioned: conjugate gradients need some ten or twenty iterations
+//! with the preconditioner of J. Cahouet and J.-P. Chabard ("Some fast 3D finite element solvers for the generalized Stokes problem", 1988), the inverse of the inviscid
+//! operator plus `dt mu / V`, whatever the grid and the viscosity.
+
+use super::mass::SolidMass;
+use super::operators::{Operators, gather_impulses, scatter_impulses};
+use super::{CouplingReport, Viscous};
+use splashdown_fluid::FluidError;
+use splashdown_fluid::pressure::{PressureProblem, PressureTolerance};
+use splashdown_geometry::grid::{FaceFields, Field};
+use splashdown_math::{Dim, Space, Twist};
+use splashdown_solve::amg::{Amg, AmgOptions};
+use splashdown_solve::{
+    Components, CsrMatrix, Iteration, LinearOperator, NullSpace, Preconditioner, Projected, SolveError,
+    SparseCholesky, SparseVector, Stopping, Workspace, pcg, vector,
+};
+use std::sync::{Mutex, PoisonError};
+
+/// Unknown velocities up to which the velocity system is factorised in space; in the plane it always is.
+const FACTORISED: usize = 6_000;
+/// Relative residual of velocity solves that are not factorised.
+const INNER_TOLERANCE: f64 = 1e-11;
+/// Relative residual of the pressure: well below what the divergence asks for, so that slow flows come to rest.
+const OUTER_TOLERANCE: f64 = 1e-9;
+
+/// Solves for the velocities and pressures; `twists` holds those of the solids without fluid on entry.
+#[expect(clippy::too_many_arguments, reason = "the parts of one linear system")]
+pub(super) fn solve<const D: usize>(
+    problem: &PressureProblem<D>,
+    operators: &Operators<D>,
+    viscous: Viscous,
+    solids: &[Option<SolidMass<D>>],
+    twists: &mut [Twist<D>],
+    velocity: &mut FaceFields<D>,
+    pressure: &mut Field<D>,
+    dt: f64,
+    tolerance: &PressureTolerance,
+) -> Result<CouplingReport, FluidError>
+where
+    Dim<D>: Space<D>,
+{
+    let failed = FluidError::solve("coupled viscous flow");
+    let (free, n) = (operators.free.len(), Twist::<D>::LEN);
+    let size = free + n * solids.len();
+    let interpolation = operators.interpolation(solids.len()).map_err(&failed)?;
+    let divergence = operators.divergence.product(&interpolation).map_err(&failed)?;
+    let strain = operators.strain.product(&interpolation).map_err(&failed)?;
+
+    // M q*, and M.
+    let start = operators.gather(velocity);
+    let mut momentum: Vec<f64> = operators.masses.iter().zip(&start).map(|(m, u)| m * u).collect();
+    momentum.resize(size, 0.0);
+    let mut blocks: Vec<Option<SolidMass<D>>> = solids.to_vec();
+    for (solid, (mass, twist)) in solids.iter().zip(twists.iter()).enumerate() {
+        if let Some(mass) = mass {
+            mass.times(twist).write(&mut momentum[free + n * solid..free + n * (solid + 1)]);
+        }
+    }
+    for (face, u) in operators.bound.iter().zip(&start[free..]) {
+        if let Some(block) = &mut blocks[face.guest] {
+            block.add(face.mass, &face.row);
+            let mut row = [0.0; 6];
+            face.row.write(&mut row);
+            for (slot, j) in momentum[free + n * face.guest..].iter_mut().zip(&row[..n]) {
+                *slot += face.mass * u * j;
+            }
+        }
+    }
+    let rows = (0..free).map(|face| vec![(face, operators.masses[face])]);
+    let bodies = blocks.iter().enumerate().flat_map(|(solid, block)| {
+        (0..n).map(move |i| match block {
+            Some(block) => {
+                (0..n).map(|j| (free + n * solid + j, block.entries()[i * n + j])).collect::<Vec<_>>()
+            }
+            // A solid that cannot move is no unknown.
+            None => vec![(free + n * solid + i, 1.0)],
+        })
+    });
+    let mass = CsrMatrix::from_rows(size, rows.chain(bodies)).map_err(&failed)?;
+    let square = strain.transpose().product(&strain).map_err(&failed)?;
+    let matrix = mass.sum(1.0, &square).map_err(&failed)?;
+
+    // Right-hand side without pressure.
+    let known: Vec<f64> = operators.known_strain.iter().map(|k| -k).collect();
+    strain.add_transpose_multiply(&known, &mut momentum);
+
+    let system = PressureSchur::new(&divergence, &matrix, free, &blocks)?;
+    let mut q = vec![0.0; size];
+    system.velocities(&momentum, &mut q).map_err(&failed)?;
+    let mut rhs = vec![0.0; operators.cells.len()];
+    divergence.multiply(&q, &mut rhs);
+    for (rhs, known) in rhs.iter_mut().zip(&operators.known_flux) {
+        *rhs = -*rhs - known;
+    }
+
+    // Preconditioner: the fluid alone, without viscosity, and the limit of much viscosity.
+    let open = columns(&divergence, free).map_err(&failed)?;
+    let scaled = {
+        let mut scaled = open.clone();
+        let (entries, inverse) = (scaled.columns().to_vec(), &operators.masses);
+        for (value, column) in scaled.values_mut().iter_mut().zip(entries) {
+            *value /= inverse[column as usize];
+        }
+        scaled
+    };
+    let poisson = scaled.product(&open.transpose()).map_err(&failed)?;
+    let null_space = floating(operators, &divergence, &poisson, free).map_err(&failed)?;
+    let cell = problem.domain.grid().cell_volume();
+    let mut preconditioner = Projected::new(
+        CahouetChabard {
+            poisson: Amg::new(&poisson, &AmgOptions::default()).map_err(&failed)?,
+            viscous: viscous.dt * viscous.viscosity / cell,
+        },
+        &null_space,
+    );
+    let flux = vector::norm(&rhs);
+    let removed = null_space.project(&mut rhs);
+    let mut report = CouplingReport {
+        faces: operators.bound.len(),
+        unknowns: operators.cells.len(),
+        velocities: size,
+        null_space: null_space.dimension(),
+        removed_flux: if flux > 0.0 { removed / flux } else { 0.0 },
+        shut_cells: operators.shut_cells,
+        ..CouplingReport::default()
+    };
+    let mut impulses = gather_impulses(&operators.cells, pressure, dt);
+    null_space.project(&mut impulses);
+    let norm = vector::norm(&rhs);
+    let limit = tolerance.divergence * cell / dt;
+    let mut goal = OUTER_TOLERANCE.min(tolerance.relative);
+    let mut workspace = Workspace::default();
+    let mut residual = vec![0.0; rhs.len()];
+    for attempt in 0..4 {
+        if norm == 0.0 {
+            impulses.fill(0.0);
+            break;
+        }
+        let stopping = Stopping {
+            max_iterations: tolerance.max_iterations,
+            absolute: 1e-3 * limit,
+            ..Stopping::relative(goal)
+        };
+        let mut iteration = Iteration::new(stopping);
+        let solved = pcg(&system, &mut preconditioner, &rhs, &mut impulses, &mut iteration, &mut workspace)
+            .map_err(&failed)?;
+        report.iterations += solved.iterations;
+        report.relative_residual = solved.relative_residual();
+        system.apply(&impulses, &mut residual);
+        vector::subtract_from(&rhs, &mut residual);
+        let largest = vector::max_norm(&residual);
+        report.divergence = largest * dt / cell;
+        // What rounding leaves is as good as it gets.
+        if largest <= limit.max(1e-11 * norm) {
+            break;
+        }
+        if attempt == 3 || report.iterations >= tolerance.max_iterations {
+            return Err(FluidError::NotConverged {
+                what: "coupled viscous flow",
+                iterations: report.iterations,
+                residual: report.relative_residual,
+            });
+        }
+        goal *= (0.5 * limit / largest).min(0.1);
+    }
+    null_space.project(&mut impulses);
+    divergence.add_transpose_multiply(&impulses, &mut momentum);
+    system.velocities(&momentum, &mut q).map_err(&failed)?;
+    report.inner_iterations = system.inner_iterations();
+
+    let mut all = vec![0.0; free + operators.bound.len()];
+    for (solid, twist) in twists.iter_mut().enumerate() {
+        let part = &mut q[free + n * solid..free + n * (solid + 1)];
+        match &solids[solid] {
+            Some(_) => *twist = Twist::read(part),
+            None => twist.write(part),
+        }
+    }
+    interpolation.multiply(&q, &mut all);
+    operators.scatter(&all, velocity);
+    scatter_impulses(&operators.cells, &impulses, pressure, dt);
+    Ok(report)
+}
+
+/// The first `count` columns of a matrix.
+fn columns(matrix: &CsrMatrix, count: usize) -> Result<CsrMatrix, SolveError> {
+    CsrMatrix::from_rows(
+        count,
+        (0..matrix.rows()).map(|row| {
+            let (columns, values) = matrix.row(row);
+            let entries = columns.iter().zip(values).filter(|(column, _)| (**column as usize) < count);
+            entries.map(|(&column, &value)| (column as usize, value)).collect::<Vec<_>>()
+        }),
+    )
+}
+
+/// Constant pressures of regions without known pressure that move no solid (spec 3.10).
+fn floating<const D: usize>(
+    operators: &Operators<D>,
+    divergence: &CsrMatrix,
+    poisson: &CsrMatrix,
+    free: usize,
+) -> Result<NullSpace, SolveError>
+where
+    Dim<D>: Space<D>,
+{
+    let components = Components::from_matrix(poisson)?;
+    let mut grounded = vec![false; components.count()];
+    for (label, known) in components.labels().iter().zip(&operators.grounded) {
+        grounded[*label as usize] |= known;
+    }
+    let candidates: Vec<SparseVector> = components.indicators(|region| !grounded[region]);
+    // The push of each constant on the solids; several regions together may push nothing, such as the two sides of a plate.
+    let solids = divergence.cols() - free;
+    let mut pushes = Vec::with_capacity(candidates.len());
+    for vector in &candidates {
+        let (mut push, mut gross) = (vec![0.0; solids], 0.0f64);
+        for &cell in &vector.indices {
+            let (columns, values) = divergence.row(cell as usize);
+            for (&column, &value) in columns.iter().zip(values) {
+                if let Some(at) = (column as usize).checked_sub(free) {
+                    push[at] += value;
+                    gross = gross.max(value.abs());
+                }
+            }
+        }
+        push.iter_mut().filter(|value| value.abs() <= 1e-9 * gross).for_each(|value| *value = 0.0);
+        pushes.push(push);
+    }
+    // Gaussian elimination of the pushes: combinations that push nothing are null vectors.
+    let mut combinations: Vec<Vec<f64>> = (0..candidates.len())
+        .map(|i| (0..candidates.len()).map(|j| f64::from(u8::from(i == j))).collect())
+        .collect();
+    let mut used = vec![false; candidates.len()];
+    for column in 0..solids {
+        let pivot = (0..candidates.len())
+            .filter(|&i| !used[i])
+            .max_by(|&a, &b| pushes[a][column].abs().total_cmp(&pushes[b][column].abs()));
+        let Some(pivot) = pivot.filter(|&p| pushes[p][column] != 0.0) else { continue };
+        used[pivot] = true;
+        let (base, weights) = (pushes[pivot].clone(), combinations[pivot].clone());
+        let scale = base.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        for other in (0..candidates.len()).filter(|&i| !used[i]) {
+            let factor = pushes[other][column] / base[column];
+            for (value, base) in pushes[other].iter_mut().zip(&base) {
+                *value -= factor * base;
+                if value.abs() <= 1e-9 * scale {
+                    *value = 0.0;
+                }
+            }
+            for (value, weight) in combinations[other].iter_mut().zip(&weights) {
+                *value -= factor * weight;
+            }
+        }
+    }
+    let null: Vec<SparseVector> = (0..candidates.len())
+        .filter(|&i| !used[i])
+        .map(|i| {
+            let mut dense = vec![0.0; divergence.rows()];
+            for (weight, vector) in combinations[i].iter().zip(&candidates) {
+                vector.indices.iter().for_each(|&cell| dense[cell as usize] += weight);
+            }
+            SparseVector::from_dense(&dense)
+        })
+        .collect();
+    NullSpace::new(divergence.rows(), &null)
+}
+
+/// `p -> D A^-1 D^T p`.
+struct PressureSchur<'a> {
+    divergence: &'a CsrMatrix,
+    matrix: &'a CsrMatrix,
+    inner: Mutex<Inner>,
+}
+
+/// How `A` is inverted.
+struct Inner {
+    method: Method,
+    momentum: Vec<f64>,
+    velocity: Vec<f64>,
+    workspace: Workspace,
+    iterations: usize,
+}
+
+enum Method {
+    Factor(Box<SparseCholesky>),
+    Iterate(Box<VelocityPreconditioner>),
+}
+
+/// Multigrid on the faces, the exact block on each solid.
+struct VelocityPreconditioner {
+    faces: Amg,
+    solids: Vec<Vec<f64>>,
+    free: usize,
+    len: usize,
+}
+
+impl Preconditioner for VelocityPreconditioner {
+    fn apply(&mut self, r: &[f64], z: &mut [f64]) {
+        let (faces, solids) = z.split_at_mut(self.free);
+        self.faces.apply(&r[..self.free], faces);
+        for (solid, inverse) in self.solids.iter().enumerate() {
+            let first = self.len * solid;
+            for i in 0..self.len {
+                let row = &inverse[i * self.len..(i + 1) * self.len];
+                let pushes = &r[self.free + first..self.free + first + self.len];
+                solids[first + i] = row.iter().zip(pushes).map(|(a, b)| a * b).sum();
+            }
+        }
+    }
+}
+
+impl<'a> PressureSchur<'a> {
+    fn new<const D: usize>(
+        divergence: &'a CsrMatrix,
+        matrix: &'a CsrMatrix,
+        free: usize,
+        blocks: &[Option<SolidMass<D>>],
+    ) -> Result<Self, FluidError>
+    where
+        Dim<D>: Space<D>,
+    {
+        let failed = FluidError::solve("coupled viscous flow");
+        let size = matrix.rows();
+        let len = Twist::<D>::LEN;
+        let method = if D == 2 || size <= FACTORISED {
+            Method::Factor(Box::new(SparseCholesky::new(matrix).map_err(&failed)?))
+        } else {
+            let faces = Amg::new(&matrix.diagonal_block(0..free), &AmgOptions::default()).map_err(&failed)?;
+            let mut solids = Vec::with_capacity(blocks.len());
+            for solid in 0..blocks.len() {
+                let first = free + len * solid;
+                let block = matrix.diagonal_block(first..first + len);
+                let inverse = SolidMass::<D>::from_entries(block.to_dense()).inverse();
+                solids.push(inverse.ok_or_else(|| {
+                    FluidError::Mismatch(format!("solid {solid} has no positive definite mass"))
+                })?);
+            }
+            Method::Iterate(Box::new(VelocityPreconditioner { faces, solids, free, len }))
+        };
+        let inner = Inner {
+            method,
+            momentum: vec![0.0; size],
+            velocity: vec![0.0; size],
+            workspace: Workspace::default(),
+            iterations: 0,
+        };
+        Ok(Self { divergence, matrix, inner: Mutex::new(inner) })
+    }
+
+    /// `q = A^-1 momentum`.
+    fn velocities(&self, momentum: &[f64], q: &mut [f64]) -> Result<(), SolveError> {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        inner.solve(self.matrix, momentum, q)
+    }
+
+    fn inner_iterations(&self) -> usize {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).iterations
+    }
+}
+
+impl Inner {
+    fn solve(&mut self, matrix: &CsrMatrix, momentum: &[f64], q: &mut [f64]) -> Result<(), SolveError> {
+        match &mut self.method {
+            Method::Factor(factor) => factor.solve(momentum, q),
+            Method::Iterate(preconditioner) => {
+                q.fill(0.0);
+                let stopping = Stopping::relative(INNER_TOLERANCE);
+                let mut iteration = Iteration::new(stopping);
+                let solved =
+                    pcg(matrix, preconditioner.as_mut(), momentum, q, &mut iteration, &mut self.workspace)?;
+                self.iterations += solved.iterations;
+                Ok(())
+            }
+        }
+    }
+}
+
+impl LinearOperator for PressureSchur<'_> {
+    fn rows(&self) -> usize {
+        self.divergence.rows()
+    }
+    fn cols(&self) -> usize {
+        self.divergence.rows()
+    }
+    fn apply(&self, x: &[f64], y: &mut [f64]) {
+        let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
+        let inner = &mut *inner;
+        let mut momentum = std::mem::take(&mut inner.momentum);
+        let mut velocity = std::mem::take(&mut inner.velocity);
+        momentum.fill(0.0);
+        self.divergence.add_transpose_multiply(x, &mut momentum);
+        // Sizes fit by construction; what is not finite shows in the residual.
+        if inner.solve(self.matrix, &momentum, &mut velocity).is_err() {
+            velocity.fill(f64::NAN);
+        }
+        self.divergence.multiply(&velocity, y);
+        (inner.momentum, inner.velocity) = (momentum, velocity);
+    }
+}
+
+/// See the head of this file.
+struct CahouetChabard {
+    poisson: Amg,
+    viscous: f64,
+}
+
+impl Preconditioner for CahouetChabard {
+    fn apply(&mut self, r: &[f64], z: &mut [f64]) {
+        self.poisson.apply(r, z);
+        vector::axpy(self.viscous, r, z);
+    }
+}

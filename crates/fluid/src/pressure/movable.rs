@@ -1,0 +1,206 @@
+//! The projection with solids that the pressure moves: `(L + F M^-1 F^T) p = -div`, with `F v` the flux that the solids' velocity `v` makes.
+//!
+//! Faces that solids close have no velocity of their own, so this is the coupled system of spec/fluid-structure.md 3.8 with the coupling impulses
+//! eliminated: the Poisson problem plus a term of rank 6 for each body (3 in the plane). The mass `M` holds whatever fluid is lumped on the solids.
+
+use super::{
+    Cached, PressureProblem, PressureReport, PressureTolerance, Solver, for_each_seam, reach, sparse,
+};
+use crate::cells::CellKind;
+use crate::error::FluidError;
+use splashdown_math::{Dim, Space};
+use splashdown_solve::multigrid::Regions;
+use splashdown_solve::{
+    CsrMatrix, InverseMass, Iteration, LinearOperator, Preconditioner, Stopping, Workspace, pcg, vector,
+};
+use std::sync::{Mutex, PoisonError};
+
+/// Solids that the pressure moves. Their velocities before the solve are those of the closed faces in [`crate::Walls`].
+pub struct MovableWalls<'a> {
+    /// `F^T`: flux (m^3/s) out of each cell of the grid (columns, axis 0 fastest) for one unit of each scalar of the solids' velocity (rows).
+    pub flux: &'a CsrMatrix,
+    /// How an impulse changes that velocity.
+    pub inverse_mass: &'a InverseMass,
+    /// The velocity: on entry without, on return with the pressure.
+    pub velocity: &'a mut [f64],
+}
+
+impl MovableWalls<'_> {
+    /// `v += M^-1 F^T p`.
+    pub(super) fn apply_pressure(&mut self, impulse: &[f64]) {
+        let mut push = vec![0.0; self.flux.rows()];
+        self.flux.multiply(impulse, &mut push);
+        self.inverse_mass.apply(&mut push);
+        vector::axpy(1.0, &push, self.velocity);
+    }
+
+    /// The regions with those grounded that a solid holds: a constant pressure in them moves it (the probe of spec/fluid-structure.md 3.10). `None` if there is none.
+    pub(super) fn hold(&self, regions: &Regions) -> Option<Regions> {
+        let count = regions.grounded.len();
+        let mut held = vec![false; count];
+        for row in 0..self.flux.rows() {
+            let (columns, values) = self.flux.row(row);
+            let (mut net, mut gross) = (vec![0.0; count], 0.0f64);
+            for (&cell, &value) in columns.iter().zip(values) {
+                let label = regions.labels[cell as usize];
+                if label != Regions::NONE {
+                    net[label as usize] += value;
+                    gross += value.abs();
+                }
+            }
+            for (held, net) in held.iter_mut().zip(&net) {
+                *held |= net.abs() > 1e-9 * gross;
+            }
+        }
+        let any = held.iter().zip(&regions.grounded).any(|(held, grounded)| *held && !grounded);
+        any.then(|| Regions {
+            labels: regions.labels.clone(),
+            grounded: regions.grounded.iter().zip(&held).map(|(grounded, held)| *grounded || *held).collect(),
+        })
+    }
+}
+
+/// Conjugate gradients on the coupled operator, preconditioned by the multigrid of the fluid alone.
+pub(super) struct MovableSolver<'a, 'm, const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    problem: &'a PressureProblem<'a, D>,
+    cached: &'a mut Cached<D>,
+    /// Regions with no null vector of their own but one of the fluid alone.
+    held: Vec<Vec<u32>>,
+    floating: Option<Regions>,
+    movable: &'a MovableWalls<'m>,
+}
+
+impl<'a, 'm, const D: usize> MovableSolver<'a, 'm, D>
+where
+    Dim<D>: Space<D>,
+{
+    pub fn new(
+        problem: &'a PressureProblem<'a, D>,
+        cached: &'a mut Cached<D>,
+        held: &Option<Regions>,
+        movable: &'a MovableWalls<'m>,
+    ) -> Result<Self, FluidError> {
+        let mut cells = Vec::new();
+        if let (Some(held), Some(own)) = (held, &cached.regions) {
+            for region in (0..own.grounded.len()).filter(|&r| held.grounded[r] && !own.grounded[r]) {
+                let inside =
+                    (0..own.labels.len() as u32).filter(|&c| own.labels[c as usize] == region as u32);
+                cells.push(inside.collect());
+            }
+        }
+        let floating = held.as_ref().or(cached.regions.as_ref()).filter(|r| r.any_floating()).cloned();
+        Ok(Self { problem, cached, held: cells, floating, movable })
+    }
+
+    /// As [`reach`]; `scale` turns a residual (m^3/s) into `|div u| dt`.
+    pub fn reach(
+        &mut self,
+        rhs: &[f64],
+        impulse: &mut [f64],
+        goals: [f64; 2],
+        tolerance: &PressureTolerance,
+        scale: f64,
+        report: &mut PressureReport,
+    ) -> Result<bool, FluidError> {
+        let Cached { problem: system, seams, solver, .. } = &mut *self.cached;
+        let counts = self.problem.domain.grid().cells();
+        let operator = MovableOperator {
+            fluid: &|x: &[f64], y: &mut [f64]| {
+                system.apply(x, y);
+                if seams.iter().any(|seam| !seam.is_empty()) {
+                    for (place, y) in y.iter_mut().enumerate().filter(|(place, _)| system.active()[*place]) {
+                        for_each_seam(seams, counts, sparse(counts, place), |other, weight| {
+                            *y += weight * (x[place] - x[other]);
+                        });
+                    }
+                }
+            },
+            movable: self.movable,
+            cells: rhs.len(),
+            scratch: Mutex::new(vec![0.0; self.movable.flux.rows()]),
+        };
+        let mut image = vec![0.0; rhs.len()];
+        let mut levels = Vec::with_capacity(self.held.len());
+        for cells in &self.held {
+            let mut one = vec![0.0; rhs.len()];
+            cells.iter().for_each(|&cell| one[cell as usize] = 1.0);
+            operator.apply(&one, &mut image);
+            levels.push(cells.iter().map(|&cell| image[cell as usize]).sum::<f64>());
+        }
+        let mut preconditioner =
+            MovablePreconditioner { solver, held: &self.held, levels, floating: self.floating.as_ref() };
+        let mut workspace = Workspace::default();
+        let solve = |x: &mut [f64], goal: f64, most: usize| {
+            let stopping = Stopping { max_iterations: most, ..Stopping::relative(goal) };
+            let solved =
+                pcg(&operator, &mut preconditioner, rhs, x, &mut Iteration::new(stopping), &mut workspace)
+                    .map_err(FluidError::solve("pressure"))?;
+            Ok((solved.iterations, solved.relative_residual()))
+        };
+        let worst = |rhs: &[f64], x: &[f64]| {
+            let mut y = vec![0.0; rhs.len()];
+            operator.apply(x, &mut y);
+            let of_cell = |(place, (y, b)): (usize, (&f64, &f64))| {
+                let cell = sparse(counts, place);
+                let counts = self.problem.cells.at(cell) == CellKind::Fluid && !self.problem.is_shut(cell);
+                if counts { (b - y).abs() } else { 0.0 }
+            };
+            scale * y.iter().zip(rhs).enumerate().map(of_cell).fold(0.0, f64::max)
+        };
+        reach(rhs, impulse, goals, tolerance, solve, worst, report)
+    }
+}
+
+/// `p -> L p + F M^-1 F^T p`, dense over the grid.
+struct MovableOperator<'a, 'm> {
+    fluid: &'a (dyn Fn(&[f64], &mut [f64]) + Sync),
+    movable: &'a MovableWalls<'m>,
+    cells: usize,
+    scratch: Mutex<Vec<f64>>,
+}
+
+impl LinearOperator for MovableOperator<'_, '_> {
+    fn rows(&self) -> usize {
+        self.cells
+    }
+    fn cols(&self) -> usize {
+        self.cells
+    }
+    fn apply(&self, x: &[f64], y: &mut [f64]) {
+        (self.fluid)(x, y);
+        let mut push = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
+        self.movable.flux.multiply(x, &mut push);
+        self.movable.inverse_mass.apply(&mut push);
+        self.movable.flux.add_transpose_multiply(&push, y);
+    }
+}
+
+/// The multigrid of the fluid alone, with the constants of regions that only solids hold.
+struct MovablePreconditioner<'a> {
+    solver: &'a mut Solver,
+    held: &'a [Vec<u32>],
+    /// `1^T A 1` of each held region.
+    levels: Vec<f64>,
+    floating: Option<&'a Regions>,
+}
+
+impl Preconditioner for MovablePreconditioner<'_> {
+    fn apply(&mut self, r: &[f64], z: &mut [f64]) {
+        match self.solver {
+            Solver::Geometric(solver) => solver.multigrid_mut().apply(r, z),
+            Solver::Algebraic(solver) => solver.precondition(r, z),
+        }
+        for (cells, level) in self.held.iter().zip(&self.levels) {
+            if *level > 0.0 {
+                let sum: f64 = cells.iter().map(|&cell| r[cell as usize]).sum();
+                cells.iter().for_each(|&cell| z[cell as usize] += sum / level);
+            }
+        }
+        if let Some(floating) = self.floating {
+            floating.remove_floating_means(z);
+        }
+    }
+}
