@@ -6,7 +6,7 @@ use crate::frame::{Association, Attribute, Data, Geometry, Part};
 use splashdown_couple::{Model, State};
 use splashdown_math::{Dim, Space, Vector};
 use splashdown_parallel::prelude::*;
-use splashdown_rigid::collide::{Placed, Pose, collide};
+use splashdown_rigid::collide::{Contact, Placed, Pose, collide};
 
 /// Name of the part that shows where bodies press on each other; no body can have it, since it has a space.
 pub const CONTACTS: &str = "contact points";
@@ -116,13 +116,18 @@ where
     let mut contacts = Vec::new();
     let placed = [Placed { geometry: one, pose: poses[0] }, Placed { geometry: other, pose: poses[1] }];
     collide(&placed[0], &placed[1], reach, &mut contacts);
+    if contacts.is_empty() {
+        return None;
+    }
+    let touch = |contact: &Contact<D>| contact.touch(&poses[0], &poses[1], [one, other]).point;
+    // Faces that lie on each other can change their roles within a step; then points have other features and only their middle is known.
+    let mean = contacts.iter().map(touch).sum::<Vector<D>>() / contacts.len() as f64;
     let (mut place, mut weight, mut sum) = (Vector::zeros(), 0.0, Vector::zeros());
     for (feature, impulse) in &press.points {
         sum += impulse;
-        let same = contacts.iter().find(|contact| contact.feature == *feature);
-        let Some(contact) = same.or(contacts.first()) else { continue };
         let size = impulse.norm();
-        place += contact.touch(&poses[0], &poses[1], [one, other]).point * size;
+        let same = contacts.iter().find(|contact| contact.feature == *feature);
+        place += same.map_or(mean, touch) * size;
         weight += size;
     }
     (weight > 0.0).then(|| (place / weight, sum))
