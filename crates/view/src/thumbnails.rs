@@ -5,7 +5,7 @@ pub(crate) fn of(scene: &str) -> Option<&'static [u8]> {
     PICTURES.iter().find(|(name, _)| *name == scene).map(|(_, bytes)| *bytes)
 }
 
-const PICTURES: [(&str, &[u8]); 57] = [
+const PICTURES: [(&str, &[u8]); 63] = [
     ("quickstart", include_bytes!("../../../docs/gallery/quickstart.jpg")),
     ("splashdown", include_bytes!("../../../docs/gallery/splashdown.jpg")),
     ("quickstart-2d", include_bytes!("../../../docs/gallery/quickstart-2d.jpg")),
@@ -43,7 +43,13 @@ const PICTURES: [(&str, &[u8]); 57] = [
     ("soft-stack", include_bytes!("../../../docs/gallery/soft-stack.jpg")),
     ("row-of-spheres", include_bytes!("../../../docs/gallery/row-of-spheres.jpg")),
     ("trampoline", include_bytes!("../../../docs/gallery/trampoline.jpg")),
+    ("driven-bar", include_bytes!("../../../docs/gallery/driven-bar.jpg")),
     ("coupled-incline", include_bytes!("../../../docs/gallery/coupled-incline.jpg")),
+    ("twisting-chain", include_bytes!("../../../docs/gallery/twisting-chain.jpg")),
+    ("coupled-pile", include_bytes!("../../../docs/gallery/coupled-pile.jpg")),
+    ("snake", include_bytes!("../../../docs/gallery/snake.jpg")),
+    ("maggot", include_bytes!("../../../docs/gallery/maggot.jpg")),
+    ("fish", include_bytes!("../../../docs/gallery/fish.jpg")),
     ("double-pendulum", include_bytes!("../../../docs/gallery/double-pendulum.jpg")),
     ("four-bar", include_bytes!("../../../docs/gallery/four-bar.jpg")),
     ("chain-bridge", include_bytes!("../../../docs/gallery/chain-bridge.jpg")),
