@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::Place;
+use common::{Place, SMALL};
 use serde_json::Value;
 use std::fs;
 use std::io::Read;
@@ -319,4 +319,27 @@ fn flags_of_the_viewer_need_the_viewer() {
         assert!(err.contains(flags[0]) && err.contains("--view"), "{err}");
     }
     assert!(!place.path("runs").exists());
+}
+
+#[test]
+fn pictures_are_seen_from_the_scene_s_camera_unless_told_otherwise() {
+    let place = Place::new();
+    place.write("turned.toml", format!("{SMALL}[camera]\nfrom = [1, 0.1, 0]\nzoom = 1.5\n"));
+    let draw = |run: &str, flags: &[&str]| {
+        let size = ["--out", "one.png", "--overwrite", "--width", "96", "--height", "64", "--quiet"];
+        place.expect(0, &[&["render", run][..], &size, flags].concat());
+        fs::read(place.path("one.png")).unwrap()
+    };
+    for scene in ["small", "turned"] {
+        place.expect(0, &["run", &format!("{scene}.toml"), "--quiet"]);
+    }
+    let usual = draw("runs/small", &[]);
+    assert!(draw("runs/turned", &[]) != usual);
+    assert!(draw("runs/turned", &["--from", "0.45,0.4,1", "--zoom", "1"]) == usual);
+    // It is no part of the physics: a run can be looked at from another side while it is resumed.
+    place.write("runs/small/scene.toml", fs::read(place.path("runs/turned/scene.toml")).unwrap());
+    place.expect(0, &["run", "runs/small", "--resume", "--until", "0.3", "--quiet"]);
+    place.write("wrong.toml", format!("{SMALL}[camera]\nfrom = [1, 0]\n"));
+    let (_, err) = place.expect(2, &["check", "wrong.toml"]);
+    assert!(err.contains("camera") && err.contains("wrong.toml:"), "{err}");
 }

@@ -108,6 +108,7 @@ where
             return Ok(());
         };
         self.stepper(fluid).map_err(failed(state))?;
+        let _timed = crate::stage("fluid with bodies");
         let Self { stepper: Some(stepper), coupling, .. } = self else { return Ok(()) };
         coupling.half(stepper, model, state, dt, motions).map_err(failed(state))
     }
@@ -125,6 +126,7 @@ where
             return Ok(());
         };
         self.stepper(fluid).map_err(failed(state))?;
+        let _timed = crate::stage("fluid with bodies");
         let Self { stepper: Some(stepper), coupling, .. } = self else { return Ok(()) };
         coupling.full(stepper, model, state, frames, dt, motions).map_err(failed(state))
     }
@@ -137,6 +139,7 @@ where
         dt: f64,
         motions: &mut [Motion<D>],
     ) -> Result<(), StepError> {
+        let _timed = crate::stage("fluid with bodies");
         let Self { stepper: Some(stepper), coupling, coupled, .. } = self else { return Ok(()) };
         *coupled = coupling.finish(stepper, model, dt, motions).map_err(failed(state))?;
         Ok(())

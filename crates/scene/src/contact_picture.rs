@@ -6,7 +6,7 @@ use crate::frame::{Association, Attribute, Data, Geometry, Part};
 use splashdown_couple::{Model, State};
 use splashdown_math::{Dim, Space, Vector};
 use splashdown_parallel::prelude::*;
-use splashdown_rigid::collide::{Placed, Pose, collide};
+use splashdown_rigid::collide::{Contact, Placed, Pose, collide};
 
 /// Name of the part that shows where bodies press on each other; no body can have it, since it has a space.
 pub const CONTACTS: &str = "contact points";
@@ -57,7 +57,8 @@ where
     impulse.iter().map(|x| if memory.dt > 0.0 { (x / memory.dt) as f32 } else { 0.0 }).collect()
 }
 
-/// One point for each pair of bodies that press on each other: the middle of the pressure, and the force on the first of the two.
+/// One point for each pair of bodies that press on each other: the middle of the pressure, and the force on the first of the two,
+/// which is one that moves.
 pub(crate) fn contact_points<const D: usize>(model: &Model<D>, state: &State<D>) -> Option<Part>
 where
     Dim<D>: Space<D>,
@@ -70,9 +71,13 @@ where
         presses.par_iter().map(|press| middle(model, state, press)).collect();
     let (mut positions, mut force, mut pairs) = (Vec::new(), Vec::new(), Vec::new());
     for (press, (place, impulse)) in presses.iter().zip(&found).filter_map(|(p, f)| Some((p, f.as_ref()?))) {
+        // The force on what can move says more than that on the ground.
+        let moves = |body: usize| model.bodies.get(body).is_some_and(|body| body.is_dynamic());
+        let [a, b] = press.bodies;
+        let (bodies, sign) = if !moves(a) && moves(b) { ([b, a], -1.0) } else { ([a, b], 1.0) };
         positions.extend(place.iter().copied());
-        force.extend(impulse.iter().map(|x| (x / dt) as f32));
-        pairs.extend(press.bodies.map(|body| body as u32));
+        force.extend(impulse.iter().map(|x| (sign * x / dt) as f32));
+        pairs.extend(bodies.map(|body| body as u32));
     }
     if positions.is_empty() {
         return None;
@@ -111,13 +116,18 @@ where
     let mut contacts = Vec::new();
     let placed = [Placed { geometry: one, pose: poses[0] }, Placed { geometry: other, pose: poses[1] }];
     collide(&placed[0], &placed[1], reach, &mut contacts);
+    if contacts.is_empty() {
+        return None;
+    }
+    let touch = |contact: &Contact<D>| contact.touch(&poses[0], &poses[1], [one, other]).point;
+    // Faces that lie on each other can change their roles within a step; then points have other features and only their middle is known.
+    let mean = contacts.iter().map(touch).sum::<Vector<D>>() / contacts.len() as f64;
     let (mut place, mut weight, mut sum) = (Vector::zeros(), 0.0, Vector::zeros());
     for (feature, impulse) in &press.points {
         sum += impulse;
-        let same = contacts.iter().find(|contact| contact.feature == *feature);
-        let Some(contact) = same.or(contacts.first()) else { continue };
         let size = impulse.norm();
-        place += contact.touch(&poses[0], &poses[1], [one, other]).point * size;
+        let same = contacts.iter().find(|contact| contact.feature == *feature);
+        place += same.map_or(mean, touch) * size;
         weight += size;
     }
     (weight > 0.0).then(|| (place / weight, sum))
@@ -164,7 +174,8 @@ mod tests {
                 .filter(|&body| is_box(body) && all.positions[3 * body + 1] > place[1])
                 .map(|body| mass.data.get(body))
                 .sum();
-            let up = force.data.get(3 * contact + 1).abs();
+            let up = force.data.get(3 * contact + 1);
+            let up = if all.positions[3 * two[0] + 1] > place[1] { up } else { -up };
             assert!((up / (9.81 * above) - 1.0).abs() < 0.02, "{up} N under {above} kg");
             let lower = two.into_iter().find(|body| is_box(*body)).unwrap();
             assert!((place[0] - all.positions[3 * lower]).abs() < 0.02, "{place:?}");

@@ -10,7 +10,6 @@ use crate::strain::strain_and_volume_error;
 use splashdown_couple::{
     Clock, ClockError, Diagnostics, Model, SolidBody, SolidElement, Solids, State, StepPolicy, World,
 };
-use splashdown_deformable::Force;
 use splashdown_math::{Coordinates, Dim, Space};
 use std::sync::Arc;
 
@@ -213,14 +212,14 @@ where
 {
     let corners = body.elements.len().checked_div(body.count())?;
     let first = body.particles.start as u32;
-    let is_of = |force: &&Box<dyn Force<D>>| {
+    let own = solids.solid.forces().get(body.forces.clone())?;
+    let force = own.iter().find(|force| {
         let same = |(element, nodes): (usize, &[u32])| {
-            let own = force.element_nodes(element);
-            own.len() >= corners && nodes.iter().all(|node| own.contains(&(node + first)))
+            let its = force.element_nodes(element);
+            its.len() >= corners && nodes.iter().all(|node| its.contains(&(node + first)))
         };
         force.elements() == body.count() && body.elements.chunks_exact(corners).enumerate().all(same)
-    };
-    let force = solids.solid.forces().get(body.forces.clone())?.iter().find(is_of)?;
+    })?;
     // What the force remembers may be of another moment of the step; the picture is of the state alone.
     let mut force = force.boxed();
     force.update(position).ok()?;

@@ -5,8 +5,9 @@ pub(crate) fn of(scene: &str) -> Option<&'static [u8]> {
     PICTURES.iter().find(|(name, _)| *name == scene).map(|(_, bytes)| *bytes)
 }
 
-const PICTURES: [(&str, &[u8]); 49] = [
+const PICTURES: [(&str, &[u8]); 63] = [
     ("quickstart", include_bytes!("../../../docs/gallery/quickstart.jpg")),
+    ("splashdown", include_bytes!("../../../docs/gallery/splashdown.jpg")),
     ("quickstart-2d", include_bytes!("../../../docs/gallery/quickstart-2d.jpg")),
     ("tumbling-box", include_bytes!("../../../docs/gallery/tumbling-box.jpg")),
     ("hanging-chain", include_bytes!("../../../docs/gallery/hanging-chain.jpg")),
@@ -39,12 +40,25 @@ const PICTURES: [(&str, &[u8]); 49] = [
     ("muscle", include_bytes!("../../../docs/gallery/muscle.jpg")),
     ("soft-pile", include_bytes!("../../../docs/gallery/soft-pile.jpg")),
     ("jelly-2d", include_bytes!("../../../docs/gallery/jelly-2d.jpg")),
+    ("soft-stack", include_bytes!("../../../docs/gallery/soft-stack.jpg")),
+    ("row-of-spheres", include_bytes!("../../../docs/gallery/row-of-spheres.jpg")),
+    ("trampoline", include_bytes!("../../../docs/gallery/trampoline.jpg")),
+    ("driven-bar", include_bytes!("../../../docs/gallery/driven-bar.jpg")),
+    ("coupled-incline", include_bytes!("../../../docs/gallery/coupled-incline.jpg")),
+    ("twisting-chain", include_bytes!("../../../docs/gallery/twisting-chain.jpg")),
+    ("coupled-pile", include_bytes!("../../../docs/gallery/coupled-pile.jpg")),
+    ("snake", include_bytes!("../../../docs/gallery/snake.jpg")),
+    ("maggot", include_bytes!("../../../docs/gallery/maggot.jpg")),
+    ("fish", include_bytes!("../../../docs/gallery/fish.jpg")),
     ("double-pendulum", include_bytes!("../../../docs/gallery/double-pendulum.jpg")),
     ("four-bar", include_bytes!("../../../docs/gallery/four-bar.jpg")),
     ("chain-bridge", include_bytes!("../../../docs/gallery/chain-bridge.jpg")),
     ("windmill", include_bytes!("../../../docs/gallery/windmill.jpg")),
     ("smoke-sphere", include_bytes!("../../../docs/gallery/smoke-sphere.jpg")),
     ("smoke-ring", include_bytes!("../../../docs/gallery/smoke-ring.jpg")),
+    ("falling-cylinder", include_bytes!("../../../docs/gallery/falling-cylinder.jpg")),
+    ("floating-boxes", include_bytes!("../../../docs/gallery/floating-boxes.jpg")),
+    ("smoke-ball", include_bytes!("../../../docs/gallery/smoke-ball.jpg")),
     ("dam-break-2d", include_bytes!("../../../docs/gallery/dam-break-2d.jpg")),
     ("dam-break", include_bytes!("../../../docs/gallery/dam-break.jpg")),
     ("drop-in-pool", include_bytes!("../../../docs/gallery/drop-in-pool.jpg")),
