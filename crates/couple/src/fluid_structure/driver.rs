@@ -40,8 +40,8 @@ pub struct CouplingReport {
     pub divergence: f64,
     /// Regions whose pressure is known up to a constant.
     pub null_space: usize,
-    /// Part of the flux that had to be taken off because a closed region cannot change its volume.
-    pub removed_flux: f64,
+    /// Largest change (m/s) that had to be made to the velocity of closed faces, because a closed region cannot change its volume.
+    pub wall_correction: f64,
     /// Cells without a pressure because all their faces move with solids.
     pub shut_cells: usize,
 }
@@ -150,7 +150,7 @@ where
         relative_residual: solved.relative_residual,
         divergence: solved.divergence,
         null_space: solved.closed_regions,
-        removed_flux: solved.net_flux,
+        wall_correction: solved.wall_correction,
         ..CouplingReport::default()
     })
 }
@@ -215,7 +215,7 @@ where
     // What solids close keeps the advected velocity here: it is the momentum that is lumped.
     problem.apply_known(&mut state.velocity, dt);
     let FluidState { velocity, pressure, .. } = state;
-    let report = viscous::solve(
+    let (report, corrections) = viscous::solve(
         &problem,
         &operators,
         viscous,
@@ -233,6 +233,10 @@ where
     stepper.set_guest_twists(model, &twists, None);
     if let Some(walls) = stepper.walls() {
         walls.impose(&mut state.velocity);
+    }
+    for (axis, face, change) in corrections {
+        let component = state.velocity.component_mut(axis);
+        component.set(face, component.at(face) + change);
     }
     Ok(report)
 }
