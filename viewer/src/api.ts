@@ -31,6 +31,9 @@ export interface RunState {
   last_frame?: number;
   interval?: number;
   log_bytes: number;
+  timing_bytes: number;
+  /** From where the scene wants to be looked at. */
+  camera?: { from: [number, number, number]; up: [number, number, number]; zoom: number };
 }
 
 export interface SceneEntry {

@@ -61,3 +61,19 @@ export function shown(x: number): string {
   const size = Math.abs(x);
   return size >= 1e6 || size < 1e-3 ? x.toExponential(3) : String(Number(x.toPrecision(4)));
 }
+
+/** A text over the page, until it is closed. */
+export function showText(over: HTMLElement, text: string): void {
+  const dialog = h("dialog", { class: "scene-file" }, h("pre", {}, text));
+  dialog.append(h("button", { type: "button", onClick: () => dialog.close() }, "Close"));
+  dialog.addEventListener("close", () => dialog.remove());
+  over.append(dialog);
+  dialog.showModal();
+}
+
+/** Saves a file as if a link to it had been followed. */
+export function download(blob: Blob, name: string): void {
+  const address = URL.createObjectURL(blob);
+  h("a", { href: address, download: name }).click();
+  window.setTimeout(() => URL.revokeObjectURL(address), 10000);
+}

@@ -47,6 +47,8 @@ export interface MeshPart {
   particles: number;
   elements?: number;
   fields: Field[];
+  /** The same with few triangles, if it is large. */
+  coarse?: { position: ArrayRef; triangles: ArrayRef; fields: Field[] };
 }
 export interface GridPart {
   kind: "grid";

@@ -5,8 +5,12 @@ import { ofBody, ofLiquid, type Rgb, type Scale, toByte, WATER } from "./colours
 import { h, shown } from "./dom";
 import type { Frame, GridPart } from "./frames";
 import { chosenField, sliceable } from "./parts/grid";
+import { CONTACTS } from "./parts/contacts";
 import { fieldOf } from "./parts/view";
 import type { Settings } from "./settings";
+
+/** Name of the part of all rigid bodies, as `splashdown-scene` writes it. */
+const RIGID_BODIES = "rigid bodies";
 
 /** What the panel asks of the viewer. */
 export interface Host {
@@ -53,7 +57,8 @@ export class Panel {
     sections.push(
       section(
         "Show",
-        ...parts.map((part, number) => {
+        ...parts.filter((part) => part.name !== CONTACTS).map((part) => {
+          const number = parts.indexOf(part);
           const liquids = parts.map((other) => other.name).filter((name) => name.startsWith("surface of "));
           const swatch = part.kind === "grid" ? null : (liquidColour(part.name, liquids) ?? ofBody(number));
           return this.check(part.name, !this.settings.hidden.includes(part.name), (on) => {
@@ -63,6 +68,7 @@ export class Panel {
         }),
         parts.some((part) => part.kind === "bodies" && fieldOf(part, "velocity")) &&
           this.check("arrows on bodies", this.settings.vectors, (on) => this.set({ vectors: on })),
+        parts.some((part) => part.name === RIGID_BODIES) && this.check("contacts and their forces", this.settings.contacts, (on) => this.set({ contacts: on })),
         frame.header.dimension === 3 && this.check("ground", this.settings.ground, (on) => this.set({ ground: on })),
         frame.header.dimension === 3 && this.check("shadows", this.settings.shadows, (on) => this.set({ shadows: on })),
         parts.some((part) => part.kind === "mesh" && part.triangles) && this.check("edges of meshes", this.settings.edges, (on) => this.set({ edges: on })),
@@ -151,7 +157,7 @@ export class Panel {
 export function colourings(frame: Frame): [string, string][] {
   const found = new Map<string, string>([["body", "body"]]);
   for (const part of frame.header.parts) {
-    if (part.kind === "grid") continue;
+    if (part.kind === "grid" || part.name === CONTACTS) continue;
     for (const field of part.fields) {
       if (field.name === "normal" || field.name === "radius") continue;
       const label = field.name === "velocity" ? "speed" : field.components > 1 ? `size of ${field.name}` : field.name;

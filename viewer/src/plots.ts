@@ -9,9 +9,13 @@ export class Log {
   private bytes = 0;
   private rest = "";
 
-  constructor(private readonly run: number) {}
+  /** `log`, or `timings`: how long stages took. */
+  constructor(
+    private readonly run: number,
+    private readonly file: "log" | "timings" = "log",
+  ) {}
 
-  /** Reads what is new of a log of `total` bytes; true if there was anything. */
+  /** Reads what is new of a file of `total` bytes; true if there was anything. */
   async refresh(total: number): Promise<boolean> {
     const before = this.time.length;
     if (total < this.bytes) {
@@ -24,7 +28,7 @@ export class Log {
     while (this.bytes < total) {
       let got;
       try {
-        got = await getBytes(`api/runs/${this.run}/log`, this.bytes);
+        got = await getBytes(`api/runs/${this.run}/${this.file}`, this.bytes);
       } catch (error) {
         if (error instanceof ServerError && (error.status === 416 || error.status === 404)) break;
         throw error;
@@ -47,6 +51,8 @@ export class Log {
     }
     if (typeof record.time !== "number") return;
     const at = this.time.length;
+    // A run that was resumed goes on from its checkpoint.
+    if (at > 0 && record.time <= this.time[at - 1]) return;
     this.time.push(record.time);
     const put = (name: string, value: number) => {
       let curve = this.curves.get(name) as number[] | undefined;
@@ -61,6 +67,11 @@ export class Log {
         for (const [key, item] of Object.entries(value)) walk(item, name ? `${name}.${key}` : key);
       }
     };
+    if (this.file === "timings") {
+      const { steps, seconds } = record as { steps?: number; seconds?: Record<string, number> };
+      for (const [stage, all] of Object.entries(seconds ?? {})) put(stage, (1000 * all) / Math.max(steps ?? 1, 1));
+      return;
+    }
     const { solves, time: _, ...plain } = record;
     walk(plain, "");
     if (Array.isArray(solves) && solves.length > 0) {
@@ -72,6 +83,7 @@ export class Log {
 }
 
 export interface Group {
+  log: Log;
   key: string;
   title: string;
   unit: string;
@@ -81,13 +93,13 @@ export interface Group {
 const AXES = ["x", "y", "z"];
 
 /** The plots that a log can fill. */
-export function groups(log: Log): Group[] {
+export function groups(log: Log, timings: Log): Group[] {
   const all = [...log.curves.keys()];
   const vector = (name: string, labels = AXES) =>
     all.filter((key) => key.startsWith(`${name}.`) && /\.\d+$/.test(key)).map((key, i): [string, string] => [key, labels[i] ?? String(i)]);
   const some = (names: [string, string][]) => names.filter(([name]) => log.curves.has(name));
   const fluid = log.curves.has("fluid.kinetic_energy");
-  const list: Group[] = [
+  const list: Omit<Group, "log">[] = [
     {
       key: "energy",
       title: "Energy",
@@ -112,12 +124,25 @@ export function groups(log: Log): Group[] {
     { key: "iterations", title: "Solver iterations", unit: "a step", curves: some([["iterations", "all solves"]]) },
     { key: "step", title: "Step", unit: "s", curves: some([["dt", "dt"]]) },
   ];
-  return list.filter((group) => group.curves.length > 0 && (group.key !== "angular" || group.curves.some(([name]) => nonZero(log.curves.get(name)))));
+  const filled = list.filter((group) => group.curves.length > 0 && (group.key !== "angular" || group.curves.some(([name]) => nonZero(log.curves.get(name)))));
+  return [...filled.map((group) => ({ ...group, log })), ...stages(timings)];
+}
+
+/** Most stages in one plot; the others are told as one. */
+const MOST_STAGES = 7;
+
+/** Time per stage: the longest ones. */
+function stages(log: Log): Group[] {
+  const sum = (name: string) => [...(log.curves.get(name) ?? [])].reduce((all, x) => all + (Number.isFinite(x) ? x : 0), 0);
+  const names = [...log.curves.keys()].filter((name) => name !== "all" && nonZero(log.curves.get(name)));
+  if (!log.curves.has("all")) return [];
+  const longest = names.sort((a, b) => sum(b) - sum(a)).slice(0, MOST_STAGES);
+  return [{ log, key: "stages", title: "Time per stage", unit: "ms a step", curves: [["all", "all"], ...longest.map((name): [string, string] => [name, name])] }];
 }
 
 const nonZero = (curve?: ArrayLike<number>) => curve !== undefined && Array.prototype.some.call(curve, (x: number) => x !== 0 && Number.isFinite(x));
 
-const COLOURS = ["#ee7733", "#33a1de", "#22b573", "#c77dff", "#e5c03a", "#ef6a8a"];
+const COLOURS = ["#ee7733", "#33a1de", "#22b573", "#c77dff", "#e5c03a", "#ef6a8a", "#7fb0a0", "#a0785a"];
 
 const shortNumber = (x: number, digits = 4) => {
   if (x === 0) return "0";
@@ -157,7 +182,8 @@ export class Plot {
     });
   }
 
-  show(log: Log, group: Group, end: number): void {
+  show(group: Group, end: number): void {
+    const { log } = group;
     this.log = log;
     this.group = group;
     this.span = [0, Math.max(end, log.time[log.time.length - 1] ?? 0, 1e-12)];

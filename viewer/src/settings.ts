@@ -15,6 +15,8 @@ export interface Settings {
   at: number;
   volume: boolean;
   vectors: boolean;
+  /** Contacts and their forces. */
+  contacts: boolean;
   streamlines: boolean;
   ground: boolean;
   shadows: boolean;
@@ -35,6 +37,7 @@ export const DEFAULTS: Settings = {
   at: 0.5,
   volume: true,
   vectors: false,
+  contacts: false,
   streamlines: false,
   ground: true,
   shadows: true,

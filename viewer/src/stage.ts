@@ -55,6 +55,8 @@ export class Stage {
   private settle = 0;
   /** Heard when the user moved the camera. */
   onMove: () => void = () => {};
+  /** Pictures take long, or no longer. */
+  onCoarse: (coarse: boolean) => void = () => {};
 
   constructor(private readonly container: HTMLElement) {
     this.renderer = new THREE.WebGLRenderer({ antialias: !this.software, preserveDrawingBuffer: true });
@@ -119,6 +121,10 @@ export class Stage {
     this.resize();
   }
 
+  get isInteracting(): boolean {
+    return this.interacting;
+  }
+
   /** Most samples along a ray through a cloud. */
   get samples(): number {
     if (this.software) return this.coarse ? 24 : 64;
@@ -135,13 +141,20 @@ export class Stage {
   setFlat(flat: boolean, first = false): void {
     if (flat === this.flat && !first) return;
     this.flat = flat;
-    this.controls.dispose();
     this.camera = flat ? new THREE.OrthographicCamera() : new THREE.PerspectiveCamera((2 * Math.atan(TANGENT) * 180) / Math.PI);
+    this.makeControls();
+    this.resize();
+  }
+
+  private makeControls(): void {
+    const target = this.controls.target.clone();
+    this.controls.dispose();
     this.controls = new OrbitControls(this.camera, this.canvas);
+    this.controls.target.copy(target);
     this.controls.zoomToCursor = true;
-    this.controls.enableRotate = !flat;
+    this.controls.enableRotate = !this.flat;
     this.controls.screenSpacePanning = true;
-    if (flat) {
+    if (this.flat) {
       this.controls.mouseButtons.LEFT = THREE.MOUSE.PAN;
       this.controls.touches.ONE = THREE.TOUCH.PAN;
     }
@@ -154,7 +167,6 @@ export class Stage {
       this.invalidate();
       this.onMove();
     });
-    this.resize();
   }
 
   setBounds(box: THREE.Box3): void {
@@ -207,20 +219,37 @@ export class Stage {
     this.invalidate();
   }
 
+  private from = FROM;
+  private near = 1;
+
+  /** The side from which [`fit`] looks, and how near: as the scene file says. */
+  setSide(from: [number, number, number], up: [number, number, number], zoom: number): void {
+    const [back, top] = [new THREE.Vector3(...from), new THREE.Vector3(...up)];
+    if (back.lengthSq() > 0) this.from = back.normalize();
+    if (!this.flat && top.lengthSq() > 0) {
+      // The controls turn about what was up when they were made.
+      this.camera.up.copy(top.normalize());
+      this.makeControls();
+    }
+    if (zoom > 0) this.near = zoom;
+  }
+
   /** Everything in the picture, from the usual side; or nearer to one thing. */
   fit(around?: THREE.Sphere): void {
     const centre = around ? around.center.clone() : this.bounds.getCenter(new THREE.Vector3());
     const aspect = this.aspect;
     if (this.camera instanceof THREE.OrthographicCamera) {
       const size = this.bounds.getSize(new THREE.Vector3());
-      const half = around ? 4 * around.radius : Math.max(0.5 * size.y, (0.5 * size.x) / aspect, 1e-9) * 1.08;
+      const half = around ? 4 * around.radius : Math.max(0.5 * size.y, (0.5 * size.x) / aspect, 1e-9) * (1.08 / this.near);
       this.camera.position.set(centre.x, centre.y, centre.z + 10 * this.radius);
       this.controls.target.copy(centre);
       this.camera.zoom = 1;
       this.halfHeight = half;
     } else {
-      const back = around ? this.camera.position.clone().sub(this.controls.target).normalize() : FROM;
-      const right = new THREE.Vector3(0, 1, 0).cross(back).normalize();
+      const back = around ? this.camera.position.clone().sub(this.controls.target).normalize() : this.from;
+      const right = this.camera.up.clone().cross(back);
+      if (right.lengthSq() < 1e-12) right.set(1, 0, 0);
+      right.normalize();
       const up = back.clone().cross(right);
       let distance = 1e-9;
       if (around) distance = (4 * around.radius) / TANGENT;
@@ -232,7 +261,7 @@ export class Stage {
           const [x, y] = [Math.abs(corner.dot(right)) / (TANGENT * aspect), Math.abs(corner.dot(up)) / TANGENT];
           distance = Math.max(distance, corner.dot(back) + Math.max(x, y));
         }
-        distance *= 1.06;
+        distance *= 1.06 / this.near;
       }
       this.camera.position.copy(centre).addScaledVector(back, distance);
       this.controls.target.copy(centre);
@@ -345,6 +374,7 @@ export class Stage {
 
   private setCoarse(coarse: boolean): void {
     this.coarse = coarse;
+    this.onCoarse(coarse);
     this.resize();
   }
 

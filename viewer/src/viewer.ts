@@ -2,64 +2,45 @@
 
 import * as THREE from "three";
 import { getRun, getScene, type RunState, ServerError, stopRun } from "./api";
-import { gradient, type Scale, scaleOf } from "./colours";
-import { h, icon, setIcon, shown } from "./dom";
-import { type ArrayRef, type BodiesPart, type Frame, FrameStore, type Part } from "./frames";
-import { colourings, describe, liquidColour, Panel, table } from "./panel";
-import { BodiesView } from "./parts/bodies";
-import { GridView } from "./parts/grid";
-import { MeshView } from "./parts/mesh";
-import { PointsView } from "./parts/points";
-import { fieldOf, type PartView } from "./parts/view";
+import { download, h, icon, showText } from "./dom";
+import { Drawing } from "./drawing";
+import { type Frame, FrameStore, type Part } from "./frames";
+import { helpDialog, press } from "./keys";
+import { colourScale, drawLegend } from "./legend";
+import { colourings, describe, Panel, table } from "./panel";
+import { facts, factsNeed } from "./picking";
+import { nextSpeed, Player, SPEEDS } from "./player";
 import { groups, Log, Plot } from "./plots";
 import { type Settings, toHash, type ViewState } from "./settings";
 import { Stage, THEMES } from "./stage";
 import { currentTheme, onTheme, toggleTheme } from "./theme";
 
-const SPEEDS = [0.05, 0.1, 0.25, 0.5, 1, 2, 4, 8];
 /** Frames fetched ahead while playing. */
 const AHEAD = 3;
 
-/** Keys and what they do, also the text of the help. */
-const KEYS: [string, string][] = [
-  ["Space", "play or pause"],
-  ["← →", "one frame back or on (with Shift ten)"],
-  ["Home End", "first or last frame"],
-  ["[ ]", "slower or faster"],
-  ["F", "fit everything, or what is picked"],
-  ["C", "next colouring"],
-  ["V", "arrows: velocity, or the vector that colours show"],
-  ["X Y Z", "slice across an axis, again: none"],
-  ["G", "ground"],
-  ["E", "edges of meshes"],
-  ["P", "plots"],
-  ["I", "panel"],
-  ["S", "save a picture"],
-  ["L", "copy a link to this view"],
-  ["T", "dark or light"],
-  ["Esc", "pick nothing"],
-  ["?", "this help"],
-];
+/** Time (ms) after which what stands still is drawn in full. */
+const SETTLED = 250;
 
 export class Viewer {
   readonly element: HTMLElement;
   private readonly stage: Stage;
   private readonly store: FrameStore;
   private readonly log: Log;
+  private readonly timings: Log;
+  /** Large surfaces are drawn coarsely: while things play or move, and before all of them is here. */
+  private rough = true;
+  private settling = 0;
   private readonly plot = new Plot();
   private run: RunState | null = null;
   private settings: Settings;
   private indices: number[] = [];
   private current = -1;
   private frame: Frame | null = null;
-  private readonly views = new Map<string, PartView>();
+  private readonly drawing: Drawing;
   private picked: [string, number] | null;
-  private names = new Map<string, string[]>();
   private bounds = new THREE.Box3();
   private moved = false;
-  private playing = false;
-  private clock = 0;
-  private lastTick = 0;
+  private readonly player: Player;
   private wanted = 0;
   private busy = false;
   private following = true;
@@ -73,7 +54,7 @@ export class Viewer {
   private readonly chip = h("span", { class: "chip", "data-testid": "status" });
   private readonly slider = h("input", { type: "range", min: "0", max: "0", value: "0", class: "scrub", "aria-label": "Timeline", "data-testid": "timeline" });
   private readonly label = h("span", { class: "time", "data-testid": "time" });
-  private readonly playButton = icon("play", "Play (Space)", () => this.toggle(), "play");
+  private readonly playButton = icon("play", "Play (Space)", () => this.player.toggle(), "play");
   private readonly speed = h("select", { class: "speed", title: "Speed ([ and ])", "aria-label": "Speed" });
   private readonly message = h("div", { class: "message", role: "alert", "data-testid": "message", hidden: true });
   private readonly legend = h("div", { class: "legend", "data-testid": "legend", hidden: true });
@@ -97,11 +78,13 @@ export class Viewer {
     this.moved = state.camera !== null;
     this.store = new FrameStore(id);
     this.log = new Log(id);
+    this.timings = new Log(id, "timings");
     for (const speed of SPEEDS) this.speed.append(h("option", { value: String(speed) }, `${speed}×`));
     this.speed.value = String(this.settings.speed);
     this.speed.addEventListener("change", () => this.set({ speed: Number(this.speed.value) }));
     this.slider.addEventListener("input", () => {
-      this.pause();
+      this.player.pause();
+      this.rough = true;
       this.goto(Number(this.slider.value));
     });
     const loop = icon("loop", "Play again at the end", () => {
@@ -137,13 +120,7 @@ export class Viewer {
       this.speed,
       loop,
     );
-    this.help = h(
-      "div",
-      { class: "help", hidden: true, role: "dialog", "aria-label": "Keys" },
-      h("h2", {}, "Keys"),
-      h("dl", {}, ...KEYS.flatMap(([key, what]) => [h("dt", {}, ...key.split(" ").map((k) => h("kbd", {}, k))), h("dd", {}, what)])),
-      h("p", {}, "Drag to turn, right drag to pan, wheel to zoom, click to pick. On a tablet: one finger turns, two pan and zoom."),
-    );
+    this.help = helpDialog();
     this.panel = new Panel({
       settings: this.settings,
       set: (change) => this.set(change),
@@ -152,7 +129,7 @@ export class Viewer {
         this.noteState();
         void this.apply();
       },
-      scale: (frame) => this.scale(frame).scale,
+      scale: (frame) => colourScale(frame, this.settings).scale,
       stopRun: () => void stopRun(this.id),
       showScene: () => void this.showScene(),
     });
@@ -160,12 +137,21 @@ export class Viewer {
     this.stageBox.append(this.legend, this.hint, this.message, this.help, this.toast);
     this.element = h("div", { class: "viewer" }, top, this.stageBox, this.panel.element, this.drawer, bottom);
     this.stage = new Stage(this.stageBox);
+    this.drawing = new Drawing(this.stage, this.settings);
+    this.player = new Player(this.reel(), this.playButton);
     this.stage.onMove = () => {
       this.moved = true;
       this.noteState();
     };
+    this.stage.onCoarse = (coarse) => {
+      if (coarse && !this.rough && this.hasCoarse()) {
+        this.rough = true;
+        void this.apply();
+      }
+    };
     this.plot.onSeek = (time) => {
-      this.pause();
+      this.player.pause();
+      this.rough = true;
       this.goto(this.nearest(time));
     };
     this.listen();
@@ -187,9 +173,10 @@ export class Viewer {
 
   close(): void {
     this.closed = true;
-    this.playing = false;
+    this.player.pause();
     window.clearTimeout(this.poll);
     window.clearTimeout(this.hashTimer);
+    window.clearTimeout(this.settling);
     this.cleanUp.forEach((done) => done());
   }
 
@@ -202,9 +189,7 @@ export class Viewer {
     this.restyle();
     if (this.indices.length > 0) {
       await this.measure();
-      this.stage.setFlat(this.run?.info?.dimension === 2);
-      this.restyle();
-      this.stage.setBounds(this.bounds);
+      this.lookAtBounds();
       if (state.camera) this.stage.setCamera(state.camera);
       else this.stage.fit();
       const at = this.wanted < 0 ? (this.run?.live ? this.indices.length - 1 : 0) : this.indices.indexOf(this.wanted);
@@ -230,7 +215,7 @@ export class Viewer {
     const before = this.indices.length;
     try {
       this.run = await getRun(this.id);
-      await this.log.refresh(this.run.log_bytes);
+      await Promise.all([this.log.refresh(this.run.log_bytes), this.timings.refresh(this.run.timing_bytes)]);
     } catch (error) {
       this.chip.textContent = "no connection";
       this.chip.className = "chip failed";
@@ -255,19 +240,25 @@ export class Viewer {
       this.drawPlots();
       this.tellTime();
       this.drawRunFacts();
-      if (this.following && wasLast && !this.playing && run.live) void this.goto(list.length - 1);
+      if (this.following && wasLast && !this.player.playing && run.live) void this.goto(list.length - 1);
     } else if (before === 0 && list.length > 0 && this.current >= -1 && this.frame === null && this.message.hidden === false) {
       this.message.hidden = true;
       await this.measure();
-      this.stage.setFlat(run.info?.dimension === 2);
-      this.restyle();
-      this.stage.setBounds(this.bounds);
+      this.lookAtBounds();
       this.stage.fit();
       await this.goto(list.length - 1);
       this.drawPanel();
       this.drawPlots();
     } else this.drawRunFacts();
     if (list.length === 0 && run.error) this.say(run.error);
+  }
+
+  private lookAtBounds() {
+    this.stage.setFlat(this.run?.info?.dimension === 2);
+    this.restyle();
+    this.stage.setBounds(this.bounds);
+    const camera = this.run?.camera;
+    if (camera) this.stage.setSide(camera.from, camera.up, camera.zoom);
   }
 
   /** What the camera has to see: all of the first, a middle and the last frame. */
@@ -303,29 +294,6 @@ export class Viewer {
     this.element.dataset.state = state;
   }
 
-  private needs(frame: Frame): ArrayRef[] {
-    const refs: ArrayRef[] = [];
-    for (const part of frame.header.parts) {
-      if (!this.settings.hidden.includes(part.name)) refs.push(...this.viewOf(frame, part).needs(part, this.settings));
-    }
-    return refs;
-  }
-
-  private viewOf(frame: Frame, part: Part): PartView {
-    const key = `${part.kind}:${part.name}`;
-    let view = this.views.get(key);
-    if (!view) {
-      const flat = frame.header.dimension === 2;
-      if (part.kind === "bodies") view = new BodiesView(flat);
-      else if (part.kind === "points") view = new PointsView(flat);
-      else if (part.kind === "mesh") view = new MeshView(flat);
-      else view = new GridView(frame.header.dimension, this.stage);
-      this.views.set(key, view);
-      this.stage.content.add(view.object);
-    }
-    return view;
-  }
-
   /** Shows the frame at a place of the timeline; of several wishes the last one counts. */
   private async goto(at: number): Promise<void> {
     if (this.indices.length === 0) return;
@@ -338,12 +306,13 @@ export class Viewer {
       this.setState("loading");
       try {
         const frame = await this.store.get(index);
-        await frame.ensure(this.needs(frame));
+        await frame.ensure(this.drawing.needs(frame, this.rough));
         this.store.note(index, frame);
-        if (place !== this.wanted && !this.playing) continue;
+        if (place !== this.wanted && !this.player.playing) continue;
         this.show(place, frame);
         this.message.hidden = true;
-        this.setState("ready");
+        this.setState(this.rough && this.hasCoarse() ? "loading" : "ready");
+        this.settle();
       } catch (error) {
         this.current = place;
         this.frame = null;
@@ -355,7 +324,28 @@ export class Viewer {
       if (place === this.wanted) break;
     }
     this.busy = false;
-    if (this.playing) for (let k = 1; k <= AHEAD; k++) void this.prefetch(this.current + k);
+    if (this.player.playing) for (let k = 1; k <= AHEAD; k++) void this.prefetch(this.current + k);
+  }
+
+  private hasCoarse(): boolean {
+    return this.frame?.header.parts.some((part) => part.kind === "mesh" && part.coarse) ?? false;
+  }
+
+  /** Draws in full once things stand still. */
+  private settle() {
+    window.clearTimeout(this.settling);
+    if (!this.rough || this.player.playing) return;
+    this.settling = window.setTimeout(() => void this.refine(), this.hasCoarse() ? SETTLED : 0);
+  }
+
+  private async refine() {
+    if (!this.rough || this.closed) return;
+    if (this.player.playing || this.busy || this.stage.isInteracting) {
+      this.settling = window.setTimeout(() => void this.refine(), SETTLED);
+      return;
+    }
+    this.rough = false;
+    if (this.hasCoarse()) await this.apply();
   }
 
   private async prefetch(at: number) {
@@ -363,7 +353,7 @@ export class Viewer {
     if (index === undefined || this.store.has(index)) return;
     try {
       const frame = await this.store.get(index);
-      await frame.ensure(this.needs(frame));
+      await frame.ensure(this.drawing.needs(frame, this.rough));
       this.store.note(index, frame);
     } catch {
       // Told when it is looked at.
@@ -371,7 +361,7 @@ export class Viewer {
   }
 
   private clear() {
-    for (const view of this.views.values()) view.object.visible = false;
+    this.drawing.hide();
     this.stage.mark(null);
     this.stage.invalidate();
   }
@@ -399,46 +389,14 @@ export class Viewer {
   private redraw() {
     const frame = this.frame;
     if (!frame) return;
-    const { scale, unit } = this.scale(frame);
-    const shownParts = new Set<string>();
-    const liquids = frame.header.parts.map((part) => part.name).filter((name) => name.startsWith("surface of "));
-    frame.header.parts.forEach((part, number) => {
-      const view = this.viewOf(frame, part);
-      const visible = !this.settings.hidden.includes(part.name);
-      view.object.visible = visible;
-      if (!visible) return;
-      shownParts.add(`${part.kind}:${part.name}`);
-      view.update(frame, part, {
-        settings: this.settings,
-        scale,
-        number,
-        liquid: liquidColour(part.name, liquids),
-        flat: frame.header.dimension === 2,
-        size: this.stage.radius,
-      });
-    });
-    for (const [key, view] of this.views) if (!shownParts.has(key)) view.object.visible = false;
+    this.drawing.draw(frame, this.rough);
     this.stage.setGround(this.settings.ground, this.settings.shadows);
-    this.drawLegend(frame, scale, unit);
+    drawLegend(this.legend, frame, this.settings, this.drawing.views());
     this.markPicked();
     this.drawPicked();
     this.stage.invalidate();
     this.element.dataset.frame = String(frame.header.index);
-  }
-
-  /** The colour scale of the chosen field over the parts that are shown. */
-  private scale(frame: Frame): { scale: Scale; unit: string } {
-    let [low, high] = [Infinity, -Infinity];
-    let unit = "";
-    for (const part of frame.header.parts) {
-      const field = part.kind === "grid" ? undefined : fieldOf(part, this.settings.colour);
-      if (!field?.range || this.settings.hidden.includes(part.name)) continue;
-      low = Math.min(low, field.components > 1 ? 0 : field.range[0]);
-      high = Math.max(high, field.range[1]);
-      unit = field.unit;
-    }
-    if (this.settings.range) return { scale: { low: this.settings.range[0], high: this.settings.range[1], signed: low < 0 && high > 0 }, unit };
-    return { scale: low <= high ? scaleOf(low, high) : scaleOf(0, 1), unit };
+    this.element.dataset.detail = this.rough && this.hasCoarse() ? "coarse" : "full";
   }
 
   // ---- Time ----------------------------------------------------------------------------------------------------------------------
@@ -453,55 +411,42 @@ export class Viewer {
     this.slider.style.setProperty("--done", `${share}%`);
   }
 
-  private toggle() {
-    if (this.playing) this.pause();
-    else this.play();
-  }
-
-  private play() {
-    if (this.indices.length < 2) return;
-    if (this.current >= this.indices.length - 1) this.current = 0;
-    this.playing = true;
-    this.following = false;
-    this.clock = this.timeOf(this.current);
-    this.lastTick = performance.now();
-    setIcon(this.playButton, "pause");
-    this.element.dataset.playing = "1";
-    requestAnimationFrame((now) => this.tick(now));
-  }
-
-  private pause() {
-    this.playing = false;
-    setIcon(this.playButton, "play");
-    delete this.element.dataset.playing;
-  }
-
-  private tick(now: number) {
-    if (!this.playing || this.closed) return;
-    // Simulated time follows the clock on the wall; a frame that comes late holds it, so that nothing is skipped unseen.
-    const passed = Math.min(now - this.lastTick, 100) / 1000;
-    this.lastTick = now;
-    if (!this.busy) {
-      this.clock += passed * this.settings.speed;
-      const end = this.timeOf(this.indices.length - 1);
-      if (this.clock > end) {
-        if (this.run?.live) this.clock = end;
-        else if (this.settings.loop) this.clock = 0;
-        else {
-          this.clock = end;
-          this.pause();
+  /** What playing needs to know and to do. */
+  private reel() {
+    const viewer = this;
+    return {
+      get settings() {
+        return viewer.settings;
+      },
+      get current() {
+        return viewer.current;
+      },
+      get count() {
+        return viewer.indices.length;
+      },
+      get busy() {
+        return viewer.busy;
+      },
+      get live() {
+        return viewer.run?.live ?? false;
+      },
+      timeOf: (at: number) => viewer.timeOf(at),
+      goto: (at: number) => void viewer.goto(at),
+      changed: (playing: boolean) => {
+        if (playing) {
+          viewer.rough = true;
+          viewer.following = false;
+          viewer.element.dataset.playing = "1";
+        } else {
+          delete viewer.element.dataset.playing;
+          viewer.settle();
         }
-      }
-      let at = this.current;
-      if (this.timeOf(at) > this.clock) at = 0;
-      while (at + 1 < this.indices.length && this.timeOf(at + 1) <= this.clock + 1e-9) at++;
-      if (at !== this.current) void this.goto(at);
-    }
-    requestAnimationFrame((next) => this.tick(next));
+      },
+    };
   }
 
   private jump(at: number) {
-    this.pause();
+    this.player.pause();
     const last = this.indices.length - 1;
     this.following = at >= last;
     void this.goto(Math.min(at, last));
@@ -525,9 +470,10 @@ export class Viewer {
     if (!frame) return;
     this.setState("loading");
     try {
-      await frame.ensure(this.needs(frame));
+      await frame.ensure(this.drawing.needs(frame, this.rough));
       if (this.frame === frame) this.redraw();
       this.setState("ready");
+      this.settle();
     } catch (error) {
       this.say(error instanceof Error ? error.message : String(error));
     }
@@ -575,20 +521,11 @@ export class Viewer {
   // ---- Picking -------------------------------------------------------------------------------------------------------------------
 
   private async pickAt(x: number, y: number) {
+    // Entries are those of what is drawn in full.
+    await this.refine();
     const frame = this.frame;
     if (!frame) return;
-    this.picked = null;
-    search: for (const hit of this.stage.hit(x, y)) {
-      for (let object: THREE.Object3D | null = hit.object; object; object = object.parent) if (!object.visible) continue search;
-      for (const part of frame.header.parts) {
-        const view = this.views.get(`${part.kind}:${part.name}`);
-        const entry = view && isInside(hit.object, view.object) ? view.entry(hit) : -1;
-        if (entry >= 0) {
-          this.picked = [part.name, entry];
-          break search;
-        }
-      }
-    }
+    this.picked = this.drawing.at(frame, x, y);
     this.markPicked();
     this.noteState();
     if (this.picked && !this.settings.panel) this.set({ panel: true });
@@ -602,7 +539,7 @@ export class Viewer {
 
   private pickedPlace() {
     const part = this.pickedPart();
-    return part && this.picked ? (this.views.get(`${part.kind}:${part.name}`)?.locate(this.picked[1]) ?? null) : null;
+    return part && this.picked ? this.drawing.locate(part, this.picked[1]) : null;
   }
 
   private markPicked() {
@@ -616,45 +553,13 @@ export class Viewer {
       this.panel.picked.replaceChildren(h("p", { class: "quiet" }, "Click a body to see its name, mass, velocity and energy."));
       return;
     }
-    const entry = picked[1];
-    const refs = part.fields.map((field) => field.data);
-    if (part.kind === "bodies") refs.push(part.names);
     try {
-      await frame.ensure(refs);
+      await frame.ensure(factsNeed(frame, part));
     } catch {
       return;
     }
     if (frame !== this.frame || picked !== this.picked) return;
-    const rows: [string, string][] = [];
-    if (part.kind === "bodies") {
-      rows.push(["name", this.nameOf(frame, part, entry)]);
-      if (entry >= part.count) rows.push(["", "not in this frame"]);
-    } else rows.push(["name", part.name], [part.kind === "mesh" ? "particle" : "point", String(entry)]);
-    if (part.kind === "mesh") {
-      if (part.elements) rows.push(["elements", String(part.elements)]);
-      rows.push(["particles", String(part.particles)]);
-    }
-    const place = this.pickedPlace();
-    if (place) rows.push(["position", `${place.centre.toArray().slice(0, frame.header.dimension).map(shown).join(", ")} m`]);
-    for (const field of part.fields) {
-      const n = field.components;
-      if ((entry + 1) * n > field.data[1]) continue;
-      const values = [...frame.f32(field.data).subarray(entry * n, entry * n + n)];
-      const unit = field.unit === "1" ? "" : ` ${field.unit}`;
-      if (n === 1) rows.push([field.name, `${shown(values[0])}${unit}`]);
-      else {
-        const flat = frame.header.dimension === 2 ? values.slice(0, 2) : values;
-        rows.push([field.name === "velocity" ? "speed" : `|${field.name}|`, `${shown(Math.hypot(...values))}${unit}`]);
-        rows.push([field.name, `${flat.map(shown).join(", ")}${unit}`]);
-      }
-    }
-    this.panel.picked.replaceChildren(table(rows));
-  }
-
-  private nameOf(frame: Frame, part: BodiesPart, body: number): string {
-    let names = this.names.get(part.names_key);
-    if (!names) this.names.set(part.names_key, (names = JSON.parse(frame.text(part.names)) as string[]));
-    return names[body] ?? `body ${body}`;
+    this.panel.picked.replaceChildren(table(facts(frame, part, picked[1], this.pickedPlace())));
   }
 
   // ---- Panel ---------------------------------------------------------------------------------------------------------------------
@@ -671,42 +576,17 @@ export class Viewer {
 
   private async showScene() {
     try {
-      const text = await getScene(this.id);
-      const dialog = h("dialog", { class: "scene-file" }, h("pre", {}, text));
-      dialog.append(h("button", { type: "button", onClick: () => dialog.close() }, "Close"));
-      dialog.addEventListener("close", () => dialog.remove());
-      this.element.append(dialog);
-      dialog.showModal();
+      showText(this.element, await getScene(this.id));
     } catch (error) {
       this.tip(error instanceof Error ? error.message : String(error));
     }
-  }
-
-  private drawLegend(frame: Frame, scale: Scale, unit: string) {
-    const bars: Node[] = [];
-    const bar = (name: string, of: string, s: Scale) => {
-      const ramp = h("div", { class: "ramp" });
-      ramp.style.background = gradient(s);
-      bars.push(
-        h("div", { class: "bar" }, h("div", { class: "bar-name" }, of && of !== "1" ? `${name} (${of})` : name), ramp, h("div", { class: "ends" }, h("span", {}, shown(s.low)), h("span", {}, shown((s.low + s.high) / 2)), h("span", {}, shown(s.high)))),
-      );
-    };
-    const colour = this.settings.colour;
-    if (colour !== "body" && frame.header.parts.some((part) => part.kind !== "grid" && fieldOf(part, colour))) {
-      bar(colour === "velocity" ? "speed" : colour, unit, scale);
-    }
-    for (const view of this.views.values()) {
-      if (view instanceof GridView && view.legend && view.object.visible) bar(view.legend.name, view.legend.unit, view.legend.scale);
-    }
-    this.legend.hidden = bars.length === 0;
-    this.legend.replaceChildren(...bars);
   }
 
   // ---- Plots ---------------------------------------------------------------------------------------------------------------------
 
   private drawPlots() {
     if (!this.settings.plots) return;
-    const all = groups(this.log);
+    const all = groups(this.log, this.timings);
     if (all.length === 0) {
       this.tabs.replaceChildren(h("span", { class: "quiet" }, "The log of this run is empty."));
       return;
@@ -718,7 +598,7 @@ export class Viewer {
       ),
     );
     const end = this.run?.live && this.run.last_frame !== undefined ? this.run.last_frame * (this.run.interval ?? 0) : 0;
-    this.plot.show(this.log, chosen, end);
+    this.plot.show(chosen, end);
     this.plot.setTime(this.frame?.header.time ?? 0);
   }
 
@@ -746,11 +626,8 @@ export class Viewer {
 
   private async savePicture() {
     try {
-      const blob = await this.stage.picture();
-      const address = URL.createObjectURL(blob);
-      const link = h("a", { href: address, download: `${this.run?.info?.scene ?? "splashdown"}-${String(this.indices[this.current] ?? 0).padStart(6, "0")}.png` });
-      link.click();
-      window.setTimeout(() => URL.revokeObjectURL(address), 10000);
+      const number = String(this.indices[this.current] ?? 0).padStart(6, "0");
+      download(await this.stage.picture(), `${this.run?.info?.scene ?? "splashdown"}-${number}.png`);
       this.tip("Picture saved");
     } catch (error) {
       this.tip(error instanceof Error ? error.message : String(error));
@@ -770,20 +647,16 @@ export class Viewer {
   }
 
   private key(event: KeyboardEvent) {
-    const target = event.target as HTMLElement;
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    if (target instanceof HTMLSelectElement || (target instanceof HTMLInputElement && target.type !== "checkbox" && target.type !== "range")) return;
-    if (target instanceof HTMLInputElement && target.type === "range" && target !== this.slider && event.key.startsWith("Arrow")) return;
     const slice = (axis: "x" | "y" | "z") => this.set({ slice: this.settings.slice === axis ? "off" : axis });
     const step = event.shiftKey ? 10 : 1;
     const actions: Record<string, () => void> = {
-      " ": () => this.toggle(),
+      " ": () => this.player.toggle(),
       ArrowLeft: () => this.jump(this.current - step),
       ArrowRight: () => this.jump(this.current + step),
       Home: () => this.jump(0),
       End: () => this.jump(Infinity),
-      "[": () => this.changeSpeed(-1),
-      "]": () => this.changeSpeed(1),
+      "[": () => this.set({ speed: nextSpeed(this.settings.speed, -1) }),
+      "]": () => this.set({ speed: nextSpeed(this.settings.speed, 1) }),
       f: () => this.fit(),
       c: () => {
         if (!this.frame) return;
@@ -791,6 +664,7 @@ export class Viewer {
         this.set({ colour: names[(names.indexOf(this.settings.colour) + 1) % names.length], range: null });
       },
       v: () => this.set({ vectors: !this.settings.vectors }),
+      k: () => this.set({ contacts: !this.settings.contacts }),
       x: () => slice("x"),
       y: () => slice("y"),
       z: () => slice("z"),
@@ -810,19 +684,6 @@ export class Viewer {
         this.noteState();
       },
     };
-    const action = actions[event.key] ?? actions[event.key.toLowerCase()];
-    if (!action) return;
-    event.preventDefault();
-    action();
+    press(event, actions, this.slider);
   }
-
-  private changeSpeed(by: number) {
-    const at = SPEEDS.findIndex((speed) => speed >= this.settings.speed);
-    this.set({ speed: SPEEDS[Math.min(Math.max((at < 0 ? SPEEDS.length - 1 : at) + by, 0), SPEEDS.length - 1)] });
-  }
-}
-
-function isInside(object: THREE.Object3D, group: THREE.Object3D): boolean {
-  for (let at: THREE.Object3D | null = object; at; at = at.parent) if (at === group) return true;
-  return false;
 }

@@ -6,6 +6,7 @@
 //!
 //! To add a benchmark: one file with `pub(crate) const BENCHMARK: Benchmark`, and its name in [`all`].
 
+mod coupled;
 mod deformable;
 mod fluid;
 mod fracture;
@@ -106,6 +107,7 @@ pub fn all() -> &'static [Benchmark] {
         frames::BENCHMARK,
         rigid::BENCHMARK,
         fracture::BENCHMARK,
+        coupled::BENCHMARK,
         deformable::BENCHMARK,
         fluid::BENCHMARK,
         fsi::BENCHMARK,

@@ -4,6 +4,7 @@
 //! They are a crate of their own, without unit tests, because they use everything and so are the slowest to compile.
 
 mod contact;
+mod coupled;
 mod deformable;
 mod fluid;
 mod foundation;
@@ -21,6 +22,7 @@ pub fn all() -> Vec<Case> {
         contact::CASES,
         deformable::CASES,
         incompressible::CASES,
+        coupled::CASES,
         fluid::CASES,
         fsi::CASES,
     ]

@@ -276,3 +276,47 @@ fn meshes_that_cannot_be_simulated_are_refused_with_the_reason() {
         assert_eq!(fs::read(place.path(name)).unwrap(), before, "{name} was changed");
     }
 }
+
+#[test]
+fn plots_and_films_are_what_their_names_say() {
+    let place = Place::new();
+    place.expect(0, &["run", "small.toml", "--quiet"]);
+    place.expect(0, &["plot", "runs/small", "--out", "energy.png"]);
+    let bytes = fs::read(place.path("energy.png")).unwrap();
+    assert!(bytes.starts_with(b"\x89PNG\r\n\x1a\n"));
+    // Width and height of the picture.
+    assert_eq!(bytes[16..24], [0, 0, 5, 0, 0, 0, 3, 32]);
+    place.expect(0, &["plot", "runs/small", "stages.all", "--out", "stages.svg"]);
+    assert!(fs::read_to_string(place.path("stages.svg")).unwrap().contains("stages.all"));
+    let (_, err) = place.expect(2, &["plot", "runs/small", "--out", "energy.jpg"]);
+    assert!(err.contains(".svg or .png"), "{err}");
+
+    let film = |name: &str| {
+        place.expect(
+            0,
+            &["render", "runs/small", "--out", name, "--width", "64", "--height", "48", "--quiet"],
+        );
+        fs::read(place.path(name)).unwrap()
+    };
+    assert_eq!(&film("film.mp4")[4..12], b"ftypisom");
+    assert!(film("film.gif").starts_with(b"GIF89a"));
+    for wrong in [
+        &["--out", "film.webm"][..],
+        &["--film", "--out", "film.png"],
+        &["--speed", "2"],
+        &["--film", "--speed", "-1"],
+        &["--zoom", "0"],
+    ] {
+        place.expect(2, &[&["render", "runs/small"][..], wrong].concat());
+    }
+}
+
+#[test]
+fn flags_of_the_viewer_need_the_viewer() {
+    let place = Place::new();
+    for flags in [&["--port", "8000"][..], &["--open"], &["--bind", "0.0.0.0"]] {
+        let (_, err) = place.expect(2, &[&["run", "quickstart"][..], flags].concat());
+        assert!(err.contains(flags[0]) && err.contains("--view"), "{err}");
+    }
+    assert!(!place.path("runs").exists());
+}

@@ -162,6 +162,7 @@ where
     Dim<D>: Space<D>,
 {
     let (Some(fluid), Some(now)) = (&model.fluid, &state.fluid) else { return Ok(None) };
+    let _timed = crate::stage("fluid: other");
     let block = |name: &str, rows: usize, relative_residual: f64| BlockReport {
         name: name.into(),
         rows,
@@ -184,6 +185,7 @@ where
     let stepper = scratch.stepper(fluid).map_err(failed(state))?;
     stepper.set_guests(Vec::new());
     let report = stepper.step(fluid, &mut next, dt, None).map_err(failed(state))?;
+    crate::stages::add_stages("fluid", stepper.stage_seconds());
     scratch.measure(fluid, &next);
     let mut blocks = vec![block("pressure", report.pressure.unknowns, report.pressure.relative_residual)];
     let mut iterations = report.pressure.iterations;

@@ -10,6 +10,8 @@ use splashdown_rigid::{ContactMemory, ContactSolver, Motion, Rest, wake_moved};
 pub(crate) struct Sleep {
     /// For each body; empty if none does.
     pub asleep: Vec<bool>,
+    /// May bodies sleep in this world?
+    allowed: bool,
 }
 
 impl Sleep {
@@ -28,7 +30,7 @@ impl Sleep {
             let motions: Vec<Motion<D>> = state.bodies.iter().map(Motion::of).collect();
             wake_moved(&model.bodies, &motions, &state.contact, &mut asleep);
         }
-        Self { asleep }
+        Self { asleep, allowed }
     }
 
     /// Does anything sleep?
@@ -81,7 +83,7 @@ impl Sleep {
         Dim<D>: Space<D>,
     {
         let options = &model.options.contact.sleeping;
-        if !options.enabled {
+        if !self.allowed {
             return Rest::default();
         }
         let mut jointed = vec![false; model.bodies.len()];

@@ -1,14 +1,21 @@
-//! Bodies of finite elements in a world: they are advanced by their own integrator after the coupled step, and see rigid bodies as obstacles that move as that step moved them.
+//! Bodies of finite elements in a world. With explicit elasticity they take part in every stage of the step, both ways; fully implicit ones are advanced after it and see
+//! rigid bodies as obstacles that move as the step moved them.
 //!
 //! What does not live here: elements and integrators (`splashdown-deformable`).
 
-use crate::{Diagnostics, State};
+use crate::soft_contact::{Candidates, Reached, pushing_pairs};
+use crate::{Diagnostics, Model, State};
 use serde::{Deserialize, Serialize};
-use splashdown_deformable::integrate::{IntegrationReport, Integrator, Motion, Scheme};
+use splashdown_deformable::collide::{Colliders, DistanceField, Obstacle, ObstacleShape};
+use splashdown_deformable::integrate::{
+    Bound, Carrier, Carriers, IntegrationReport, Integrator, Link, Motion, Scheme, Stages,
+};
 use splashdown_deformable::{ForceError, Solid};
-use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Vector};
-use splashdown_rigid::Body;
+use splashdown_geometry::Aabb;
+use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
+use splashdown_rigid::{Body, Geometry, Motion as RigidMotion};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// Kind of element of a body, for pictures.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,6 +49,19 @@ pub struct SolidBody {
     pub strength: Vec<[f64; 2]>,
 }
 
+impl SolidBody {
+    /// Number of its elements.
+    pub fn count(&self) -> usize {
+        let corners = match self.element {
+            SolidElement::Segment => 2,
+            SolidElement::Triangle => 3,
+            SolidElement::Tetrahedron => 4,
+            SolidElement::Hexahedron => 8,
+        };
+        self.elements.len() / corners
+    }
+}
+
 /// All bodies of elements with their integrator.
 #[derive(Debug, Clone)]
 pub struct Solids<const D: usize>
@@ -54,8 +74,20 @@ where
     pub integrator: Integrator<D>,
     /// The bodies.
     pub bodies: Vec<SolidBody>,
+    /// Friction coefficient of each rigid body against particles; bodies beyond the end of the list use that of their material.
+    pub friction: Vec<f64>,
+    /// Distance (m) that particles keep from rigid bodies.
+    pub thickness: f64,
+    /// Particles that rigid bodies carry.
+    pub bindings: Vec<Binding<D>>,
     /// Rigid body that each obstacle of the integrator follows.
-    pub followed: Vec<usize>,
+    followed: Vec<usize>,
+    /// Is the particle carried?
+    carried: Vec<bool>,
+    /// Bodies that carry or push particles in the present stage, ascending.
+    carriers: Vec<u32>,
+    /// Bodies that carry particles of each of `bodies`: they do not touch its other particles.
+    inside: Vec<Vec<u32>>,
     /// Part of the elastic stability limit that explicit steps use.
     pub safety: f64,
 }
@@ -69,6 +101,44 @@ pub struct SolidState {
     pub history: Vec<Vec<f64>>,
     /// Pairs in contact with their sides.
     pub contact: Vec<f64>,
+}
+
+/// A particle that a rigid body carries: it has no freedom of its own, what pulls on it pulls on the body, and its mass counts nowhere (the body's is the whole).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Binding<const D: usize> {
+    /// The particle.
+    pub particle: u32,
+    /// The body.
+    pub body: u32,
+    /// Its place in the body's coordinates (m).
+    pub place: Vector<D>,
+}
+
+/// The solids during one step.
+pub(crate) struct SolidStep {
+    /// At the start of the step, prescribed particles with the velocity of this step.
+    pub motion: Motion,
+    pub stages: Stages,
+    pub report: IntegrationReport,
+}
+
+/// A rigid body as particles see it.
+#[derive(Debug)]
+struct BodyField<const D: usize>(Arc<Geometry<D>>)
+where
+    Dim<D>: Space<D>;
+
+impl<const D: usize> DistanceField<D> for BodyField<D>
+where
+    Dim<D>: Space<D>,
+{
+    fn distance_and_normal(&self, x: &Vector<D>) -> (f64, Vector<D>) {
+        self.0.distance_and_normal(x)
+    }
+
+    fn bounds(&self) -> Aabb<D> {
+        *self.0.bounds()
+    }
 }
 
 /// Halvings of an implicit step that does not converge before it is given up.
@@ -86,7 +156,13 @@ where
             solid: Solid::new(Vec::new(), Vec::new(), gravity),
             integrator,
             bodies: Vec::new(),
+            friction: Vec::new(),
+            thickness: 0.0,
+            bindings: Vec::new(),
             followed: Vec::new(),
+            carried: Vec::new(),
+            carriers: Vec::new(),
+            inside: Vec::new(),
             safety: 0.5,
         }
     }
@@ -107,31 +183,359 @@ where
             && self.integrator.self_contact.as_mut().is_none_or(|contact| contact.restore(&state.contact))
     }
 
-    /// Advances the solids of `next` by `dt`, while the rigid bodies go from where they are in `before` to where they are in `next`.
-    pub(crate) fn step(
+    /// Do they take part in the stages of the step, both ways? Fully implicit schemes follow it.
+    pub fn takes_part(&self) -> bool {
+        !matches!(self.integrator.scheme, Scheme::Implicit(_))
+    }
+
+    /// Rigid bodies of infinite mass as obstacles of the particles; those of finite mass, too, where the scheme cannot push back on them.
+    pub(crate) fn follow_bodies(&mut self, model: &Model<D>, state: &State<D>) {
+        let one_way = !self.takes_part();
+        for (index, (body, now)) in model.bodies.iter().zip(&state.bodies).enumerate() {
+            let Some(geometry) = body.geometry.as_ref().filter(|_| one_way || !body.is_dynamic()) else {
+                continue;
+            };
+            self.integrator.obstacles.push(Obstacle {
+                name: body.name.clone(),
+                shape: ObstacleShape::Field(Arc::new(BodyField(geometry.clone()))),
+                start: now.frame,
+                end: now.frame,
+                twist: Twist::zero(),
+                friction: self.friction.get(index).copied().unwrap_or(body.material.friction),
+                thickness: self.thickness,
+            });
+            self.followed.push(index);
+        }
+        self.carried = vec![false; self.solid.len()];
+        for binding in &self.bindings {
+            self.carried[binding.particle as usize] = true;
+            self.solid.set_pinned(binding.particle as usize, true);
+        }
+        self.inside = (self.bodies.iter())
+            .map(|body| {
+                let own =
+                    self.bindings.iter().filter(|one| body.particles.contains(&(one.particle as usize)));
+                let mut own: Vec<u32> = own.map(|binding| binding.body).collect();
+                own.sort_unstable();
+                own.dedup();
+                own
+            })
+            .collect();
+    }
+
+    /// Pairs of a rigid body and a reached particle (numbered after the `count` bodies) that do not touch.
+    pub(crate) fn untouched(&self, reached: &Reached<D>, count: usize) -> Vec<[u32; 2]> {
+        let mut pairs = Vec::new();
+        for (body, inside) in self.bodies.iter().zip(&self.inside).filter(|(_, inside)| !inside.is_empty()) {
+            let first = reached.particles.partition_point(|&p| (p as usize) < body.particles.start);
+            let last = reached.particles.partition_point(|&p| (p as usize) < body.particles.end);
+            for place in first..last {
+                pairs.extend(inside.iter().map(|&bone| [bone, (count + place) as u32]));
+            }
+        }
+        pairs
+    }
+
+    /// Can the longest part change on the way? Laws that harden and plastic rest shapes have a limit that does; strengths do, too.
+    pub(crate) fn longest_part_varies(&self) -> bool {
+        self.takes_part()
+            && (self.solid.stable_step_varies() || self.bodies.iter().any(|body| !body.strength.is_empty()))
+    }
+
+    /// Longest part (s) of a step that these solids can take at once.
+    pub(crate) fn longest_part(&mut self, state: &SolidState) -> Result<f64, String> {
+        if !self.takes_part() {
+            return Ok(f64::INFINITY);
+        }
+        self.set_strengths(state.motion.time);
+        self.longest_step(&state.motion).map_err(|error| error.to_string())
+    }
+
+    /// I: the solids from `state`; carriers of particles get what these pull on them.
+    pub(crate) fn begin(
+        &mut self,
+        model: &Model<D>,
+        state: &State<D>,
+        half: &mut [RigidMotion<D>],
+        dt: f64,
+    ) -> Result<SolidStep, String> {
+        let _timed = crate::stage("soft bodies");
+        let mut motion = state.solids.motion.clone();
+        self.set_strengths(motion.time);
+        self.integrator.drive(&mut motion, dt);
+        let frames: Vec<Frame<D>> = state.bodies.iter().map(|body| body.frame).collect();
+        let start: Vec<RigidMotion<D>> = state.bodies.iter().map(RigidMotion::of).collect();
+        // What pushed in the last step is expected to push in this one.
+        let pushing = pushing_pairs(&state.contact);
+        self.set_carriers(model, &frames, &frames, &motion.position, &pushing);
+        self.set_links(model, &frames, &frames, &start, &motion, &pushing, |relative, gap| {
+            (-gap / dt).min(0.0) - relative
+        });
+        self.move_carried(model, &frames, &start, &mut motion.velocity);
+        let mut report = IntegrationReport::default();
+        let mut stages = self
+            .integrator
+            .begin(&mut self.solid, &motion, dt, &mut report)
+            .map_err(|error| error.to_string())?;
+        self.push_carriers(model, &frames, &start, half);
+        self.move_carried(model, &frames, half, &mut stages.moving);
+        Ok(SolidStep { motion, stages, report })
+    }
+
+    /// The particles that a rigid body can reach in this step.
+    pub(crate) fn reached(
+        &self,
+        model: &Model<D>,
+        frames: &[Frame<D>],
+        motions: &[RigidMotion<D>],
+        step: &SolidStep,
+    ) -> Reached<D> {
+        let all: Vec<u32>;
+        let particles = match &self.integrator.colliders {
+            Colliders::These(nodes) => nodes.as_slice(),
+            Colliders::All => {
+                all = (0..self.solid.len() as u32).collect();
+                &all
+            }
+        };
+        let candidates = Candidates {
+            particles,
+            masses: self.solid.masses(),
+            pinned: self.solid.pinned(),
+            carried: &self.carried,
+            position: &step.motion.position,
+            moving: &step.stages.moving,
+            thickness: self.thickness,
+        };
+        Reached::find(model, frames, motions, &candidates, step.stages.dt)
+    }
+
+    /// IV.1: particles move; obstacles stop those that contact with rigid bodies does not see to.
+    pub(crate) fn move_particles(
+        &mut self,
+        model: &Model<D>,
+        state: &State<D>,
+        frames: &[Frame<D>],
+        step: &mut SolidStep,
+        reached: &Reached<D>,
+    ) {
+        for (obstacle, &body) in self.integrator.obstacles.iter_mut().zip(&self.followed) {
+            let now = &state.bodies[body];
+            (obstacle.start, obstacle.end) = (now.frame, frames[body]);
+            obstacle.twist = now.twist(&model.bodies[body]);
+        }
+        let SolidStep { motion, stages, .. } = step;
+        self.integrator.move_particles(&self.solid, motion, stages, |particle| reached.contains(particle));
+        self.place_carried(frames, &mut stages.next);
+    }
+
+    /// IV.2: solids keep off themselves and each other.
+    pub(crate) fn collide_self(&mut self, step: &mut SolidStep) -> Result<(), String> {
+        let _timed = crate::stage("self-contact");
+        self.integrator
+            .collide_self(&self.solid, &step.motion, &mut step.stages, &mut step.report)
+            .map_err(|error| error.to_string())
+    }
+
+    /// V: velocities at the end of the step from `start`; carriers in `full` get what their particles pull on them.
+    pub(crate) fn finish(
+        &mut self,
+        model: &Model<D>,
+        state: &State<D>,
+        frames: &[Frame<D>],
+        start: &[RigidMotion<D>],
+        full: &mut [RigidMotion<D>],
+        step: &mut SolidStep,
+        pushing: &[[u32; 2]],
+    ) -> Result<Vec<f64>, String> {
+        let _timed = crate::stage("soft bodies");
+        let SolidStep { motion, stages, report } = step;
+        // Forces act half way, or at the end, as the scheme has it.
+        let at: Vec<f64> = match self.integrator.scheme {
+            Scheme::B => motion.position.iter().zip(&stages.next).map(|(a, b)| 0.5 * (a + b)).collect(),
+            _ => stages.next.clone(),
+        };
+        let middle: Vec<Frame<D>> = match self.integrator.scheme {
+            Scheme::B => state.bodies.iter().zip(frames).map(|(a, b)| a.frame.interpolate(b, 0.5)).collect(),
+            _ => frames.to_vec(),
+        };
+        self.set_carriers(model, frames, &middle, &at, pushing);
+        self.move_carried(model, frames, start, &mut stages.start);
+        // So that nothing approaches at the end of the step, which in scheme B is twice as far.
+        let part = if self.integrator.scheme == Scheme::B { 0.5 } else { 1.0 };
+        let there = Motion { position: at, velocity: stages.start.clone(), time: 0.0 };
+        self.set_links(model, frames, &middle, start, &there, pushing, |relative, _| -part * relative);
+        let velocity = self
+            .integrator
+            .finish(&mut self.solid, motion, stages, report)
+            .map_err(|error| error.to_string())?;
+        self.push_carriers(model, frames, start, full);
+        Ok(velocity)
+    }
+
+    /// The state after the step; `bodies` are the final velocities of the rigid bodies at `frames`.
+    pub(crate) fn end(
+        &mut self,
+        model: &Model<D>,
+        frames: &[Frame<D>],
+        bodies: &[RigidMotion<D>],
+        step: SolidStep,
+        mut velocity: Vec<f64>,
+    ) -> Result<SolidState, String> {
+        let _timed = crate::stage("soft bodies");
+        let SolidStep { motion, stages, mut report } = step;
+        let dt = stages.dt;
+        self.integrator.repel_at_end(&self.solid, &stages.next, &mut velocity, dt);
+        if !self.bindings.is_empty() {
+            self.set_carriers(model, frames, frames, &stages.next, &[]);
+            self.move_carried(model, frames, bodies, &mut velocity);
+        }
+        let mut next = Motion { position: stages.next, velocity, time: motion.time + dt };
+        self.integrator
+            .accept(&mut self.solid, &motion, &mut next, dt, &mut report)
+            .map_err(|error| error.to_string())?;
+        Ok(self.state(next))
+    }
+
+    /// Carriers, and bodies that push on particles, with inertias at `frames`, and arms from the centres of mass at `middle` to the particles at `position`.
+    fn set_carriers(
+        &mut self,
+        model: &Model<D>,
+        frames: &[Frame<D>],
+        middle: &[Frame<D>],
+        position: &[f64],
+        pushing: &[[u32; 2]],
+    ) {
+        let mut acting: Vec<u32> = self.bindings.iter().map(|binding| binding.body).collect();
+        acting.extend(
+            pushing.iter().map(|pair| pair[0]).filter(|&body| model.bodies[body as usize].is_dynamic()),
+        );
+        acting.sort_unstable();
+        acting.dedup();
+        self.carriers = acting;
+        if self.carriers.is_empty() {
+            self.integrator.carriers = None;
+            return;
+        }
+        let carriers = self.carriers.iter().map(|&index| {
+            let (body, frame) = (&model.bodies[index as usize], &frames[index as usize]);
+            let inertia = Dim::rotate_inertia(&frame.rotation, &body.inertia);
+            Carrier { mass: body.mass, inertia, dynamic: body.is_dynamic() }
+        });
+        let bound = self.bindings.iter().map(|binding| {
+            let x = Vector::from_column_slice(&position[D * binding.particle as usize..][..D]);
+            Bound {
+                particle: binding.particle,
+                // Every bound body is listed.
+                carrier: self.carriers.binary_search(&binding.body).unwrap_or(0) as u32,
+                arm: x - middle[binding.body as usize].position,
+            }
+        });
+        let (carriers, bound) = (carriers.collect(), bound.collect());
+        self.integrator.carriers = Some(Carriers { carriers, bound, change: Vec::new() });
+    }
+
+    /// The contacts of `pushing` pairs (body, particle) that damping has to keep. `wanted` gives the change of the relative normal velocity from its value and the gap.
+    #[expect(clippy::too_many_arguments)]
+    fn set_links(
+        &mut self,
+        model: &Model<D>,
+        frames: &[Frame<D>],
+        middle: &[Frame<D>],
+        motions: &[RigidMotion<D>],
+        particles: &Motion,
+        pushing: &[[u32; 2]],
+        wanted: impl Fn(f64, f64) -> f64,
+    ) {
+        self.integrator.links.clear();
+        for &[body, particle] in pushing {
+            let (owner, index) = (&model.bodies[body as usize], particle as usize);
+            let Some(geometry) = owner.geometry.as_ref().filter(|_| index < self.solid.len()) else {
+                continue;
+            };
+            if self.solid.pinned()[index] {
+                continue;
+            }
+            let (frame, x) = (&middle[body as usize], particles.point::<D>(index));
+            let (distance, normal) = geometry.distance_and_normal(&frame.to_object(&x));
+            let (normal, arm) = (frame.vector_to_world(&normal), x - frame.position);
+            let theirs = motions[body as usize].twist(owner, &frames[body as usize]).at(&arm);
+            let relative = normal.dot(&(particles.speed::<D>(index) - theirs));
+            self.integrator.links.push(Link {
+                particle,
+                carrier: self.carriers.binary_search(&body).ok().map(|place| place as u32),
+                normal,
+                arm,
+                change: wanted(relative, distance - self.thickness),
+            });
+        }
+    }
+
+    /// Carried particles move with their bodies.
+    fn move_carried(
+        &self,
+        model: &Model<D>,
+        frames: &[Frame<D>],
+        motions: &[RigidMotion<D>],
+        velocity: &mut [f64],
+    ) {
+        let Some(carriers) = &self.integrator.carriers else { return };
+        for (binding, bound) in self.bindings.iter().zip(&carriers.bound) {
+            let body = binding.body as usize;
+            let moving = motions[body].twist(&model.bodies[body], &frames[body]).at(&bound.arm);
+            velocity[D * binding.particle as usize..][..D].copy_from_slice(moving.as_slice());
+        }
+    }
+
+    /// Carried particles are where their bodies have them.
+    fn place_carried(&self, frames: &[Frame<D>], position: &mut [f64]) {
+        for binding in &self.bindings {
+            let x = frames[binding.body as usize].to_world(&binding.place);
+            position[D * binding.particle as usize..][..D].copy_from_slice(x.as_slice());
+        }
+    }
+
+    /// `end` of the carriers is `start` with what the last velocity solve made of it.
+    fn push_carriers(
+        &self,
+        model: &Model<D>,
+        frames: &[Frame<D>],
+        start: &[RigidMotion<D>],
+        end: &mut [RigidMotion<D>],
+    ) {
+        let Some(carriers) = &self.integrator.carriers else { return };
+        for (&index, change) in self.carriers.iter().zip(&carriers.change) {
+            let index = index as usize;
+            let body = &model.bodies[index];
+            // Those that only push get no more than their weight, which they have already.
+            if body.is_dynamic() && self.bindings.iter().any(|binding| binding.body as usize == index) {
+                end[index].velocity = start[index].velocity + change.linear;
+                end[index].angular_momentum =
+                    start[index].angular_momentum + body.angular_momentum_of(&frames[index], &change.angular);
+            }
+        }
+    }
+
+    /// Advances fully implicit solids of `next` by `dt` after the rigid bodies have moved from where they are in `before` to where they are in `next`.
+    pub(crate) fn follow(
         &mut self,
         bodies: &[Body<D>],
         before: &State<D>,
         next: &mut State<D>,
         dt: f64,
     ) -> Result<IntegrationReport, String> {
+        let _timed = crate::stage("soft bodies");
         let mut motion = before.solids.motion.clone();
         let start = motion.time;
         let mut report = IntegrationReport::default();
-        let (mut done, mut halvings, mut limit) = (0.0, 0, None);
+        let (mut done, mut halvings) = (0.0, 0);
         // Longest part that has not failed in this step.
         let mut allowed = dt;
         while done < dt {
             self.set_strengths(start + done);
-            let longest = match limit {
-                // Laws that harden and plastic rest shapes have a limit that changes on the way; strengths do, too.
-                Some(limit) if !self.solid.stable_step_varies() && self.constant_strength() => limit,
-                _ => self.longest_step(&motion).map_err(|error| error.to_string())?,
-            };
-            limit = Some(longest);
             let left = dt - done;
             // A little more than a whole number of parts is rounding, not one part more.
-            let parts = (left / longest.min(allowed) * (1.0 - 1e-12)).ceil().max(1.0);
+            let parts = (left / allowed * (1.0 - 1e-12)).ceil().max(1.0);
             // The last part ends at the end to the bit, so that no sliver remains.
             let (step, after) = if parts > 1.0 { (left / parts, done + left / parts) } else { (left, dt) };
             for (obstacle, &body) in self.integrator.obstacles.iter_mut().zip(&self.followed) {
@@ -175,10 +579,6 @@ where
         self.solid.update(&motion.position)?;
         let elastic = scale * self.safety * self.solid.stable_step();
         Ok(elastic.min(self.solid.strain_rate_step(&motion.position, &motion.velocity).max(0.1 * elastic)))
-    }
-
-    fn constant_strength(&self) -> bool {
-        self.bodies.iter().all(|body| body.strength.is_empty())
     }
 
     fn set_strengths(&mut self, time: f64) {

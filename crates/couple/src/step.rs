@@ -23,6 +23,8 @@ use crate::breaking::Breaking;
 use crate::fluid::FluidScratch;
 use crate::generalized::Velocities;
 use crate::sleep::Sleep;
+use crate::soft_contact::Reached;
+use crate::solids::Solids;
 use crate::solve::{CoupledStep, Stage, coupled_solve};
 use crate::world::Scratch;
 use crate::{Model, Multipliers, SolveReport, State};
@@ -38,7 +40,10 @@ use splashdown_solve::CoupledSolver;
 pub struct StepReport {
     /// Length of the step (s).
     pub dt: f64,
-    /// The implicit solves, in their order.
+    /// Parts it was taken in, as the stability of solids with explicit elasticity needs.
+    #[serde(default)]
+    pub parts: usize,
+    /// The implicit solves of the last part, in their order.
     pub solves: Vec<SolveReport>,
     /// The joints, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -131,13 +136,13 @@ where
     Broken(Vec<(usize, Hit<D>)>),
 }
 
-/// The state `dt` seconds after `state`, unless bodies break on the way. `rigid_only`: there are no bodies of finite elements.
+/// The state `dt` seconds after `state`, unless bodies break on the way.
 pub(crate) fn advance<const D: usize>(
     model: &Model<D>,
     state: &State<D>,
     dt: f64,
     breaking: &Breaking,
-    rigid_only: bool,
+    solids: &mut Option<Solids<D>>,
     scratch: &mut Scratch<D>,
     fluid: &mut FluidScratch<D>,
 ) -> Result<Advanced<D>, StepError>
@@ -152,25 +157,53 @@ where
     let Scratch { coupled, contact } = scratch;
     let mut linked = articulation.linked();
     linked.extend(&breaking.siblings);
+    let rigid_only = solids.is_none();
+    // Solids that take part in the stages.
+    let mut soft = solids.as_mut().filter(|solids| solids.takes_part());
+    let failed = |reason: String| StepError::Solids { step: state.step, time: state.time, reason };
+    let mut sleep = Sleep::begin(model, state, rigid_only);
+    let mut start_frames: Vec<Frame<D>> = state.bodies.iter().map(|body| body.frame).collect();
+    let mut start = Velocities::of(state);
+
+    let mut timed = crate::stage("forces and coupled solve");
+    // I.
+    let mut half = velocity_to_half_step(model, state, dt, coupled)?;
+    let mut soft_step = match &mut soft {
+        Some(solids) => Some(solids.begin(model, state, &mut half.velocities.bodies, dt).map_err(failed)?),
+        None => None,
+    };
+    fluid.couple_half(model, state, dt, &mut half.velocities.bodies)?;
+    // Particles that rigid bodies can reach take part in contact.
+    let reached = match (&soft, &soft_step) {
+        (Some(solids), Some(step)) if model.options.contact.enabled => {
+            solids.reached(model, &start_frames, &half.velocities.bodies, step)
+        }
+        _ => Reached::nothing(),
+    };
+    let count = model.bodies.len();
+    if let Some(solids) = &soft {
+        linked.extend(solids.untouched(&reached, count));
+    }
     linked.sort_unstable();
     linked.dedup();
+    let soft_friction = soft.as_ref().map_or_else(Vec::new, |solids| solids.friction.clone());
+    let mut memory = reached.recall(&state.contact, count);
     let stage = ContactStage {
-        bodies: &model.bodies,
+        bodies: reached.bodies(model),
         dt,
         options: &model.options.contact,
         order: model.options.orientation_order,
         fix: model.options.energy_fix,
         linked: &linked,
         asleep: &[],
+        soft_friction: &soft_friction,
     };
-    let mut sleep = Sleep::begin(model, state, rigid_only);
-    let start_frames: Vec<Frame<D>> = state.bodies.iter().map(|body| body.frame).collect();
-    let mut start = Velocities::of(state);
-    let mut memory = state.contact.clone();
-
-    // I.
-    let mut half = velocity_to_half_step(model, state, dt, coupled)?;
-    fluid.couple_half(model, state, dt, &mut half.velocities.bodies)?;
+    if let Some(step) = &soft_step {
+        reached.join_frames(&mut start_frames, &step.motion.position);
+        reached.join_motions(&mut start.bodies, &step.stages.start);
+        reached.join_motions(&mut half.velocities.bodies, &step.stages.moving);
+    }
+    timed.then("collisions");
     // II. Collisions change v^n, and v^{n+1/2} by as much. What touches a sleeper wakes it before anything happens.
     let awake = sleep.any().then(|| (start.bodies.clone(), half.velocities.bodies.clone()));
     let breakable = !breaking.done && model.bodies.iter().any(|body| body.breakable.is_some());
@@ -194,23 +227,56 @@ where
         }
         break;
     }
+    timed.then("contact");
     // III. Contact, and joints that hold after the positions have moved.
     contact.contact_half(&stage, &start_frames, &start.bodies, &mut half.velocities.bodies, &memory);
+    if let Some(step) = &mut soft_step {
+        reached.keep_angular_momentum(contact, dt, &mut start.bodies);
+        reached.part_motions(&mut start.bodies, &mut step.stages.start);
+        reached.part_motions(&mut half.velocities.bodies, &mut step.stages.moving);
+    }
     articulation.pre_stabilize(state, &mut half.velocities);
+    timed.then("positions and push-out");
     // IV. What contact did to velocities in III is dropped: only its effect on positions remains. Impulses of joints are kept.
     let (mut frames, positions) = advance_positions(model, state, &half.velocities, dt);
     sleep.hold(state, &mut frames);
     articulation.note_errors(&frames);
-    contact.push_out(&stage, &mut frames);
+    if let (Some(solids), Some(step)) = (&mut soft, &mut soft_step) {
+        solids.move_particles(model, state, &frames, step, &reached);
+        reached.join_frames(&mut frames, &step.stages.next);
+        contact.push_out(&stage, &mut frames);
+        reached.part_frames(&mut frames, &mut step.stages.next);
+        solids.collide_self(step).map_err(failed)?;
+    } else {
+        contact.push_out(&stage, &mut frames);
+    }
     articulation.settle_positions(&mut frames);
     articulation.add_kept_impulses(&mut start);
     contact.restore_angular_momentum(&stage, &frames, &mut start.bodies);
+    timed.then("forces and coupled solve");
     // V. Velocities at the new positions: joints and drives, contact, and joints again where contact has pushed on them.
     let mut full = velocity_to_full_step(model, state, &start, &frames, &positions, dt, coupled)?;
+    let mut soft_velocity = match (&mut soft, &mut soft_step) {
+        (Some(solids), Some(step)) => {
+            let (start, full) = (&start.bodies, &mut full.velocities.bodies);
+            let pushing = reached.pushing(contact, count);
+            solids.finish(model, state, &frames, start, full, step, &pushing).map_err(failed)?
+        }
+        _ => Vec::new(),
+    };
     articulation.set_kinematic(&frames, &mut full.velocities);
     fluid.couple_full(model, state, &frames, dt, &mut full.velocities.bodies)?;
     articulation.post_stabilize(&frames, &mut full.velocities);
+    if let Some(step) = &soft_step {
+        reached.join_frames(&mut frames, &step.stages.next);
+        reached.join_motions(&mut full.velocities.bodies, &soft_velocity);
+    }
+    timed.then("contact");
     contact.contact_full(&stage, &frames, &mut full.velocities.bodies, &mut memory);
+    if soft_step.is_some() {
+        frames.truncate(count);
+        reached.part_motions(&mut full.velocities.bodies, &mut soft_velocity);
+    }
     if contact.report().contacts > 0 {
         articulation.post_stabilize_after_contact(&frames, &mut full.velocities);
     }
@@ -220,6 +286,13 @@ where
     fluid.couple_finish(model, state, dt, &mut full.velocities.bodies)?;
     sleep.still(&mut full.velocities.bodies);
     memory.keep_sleeping(&state.contact, &sleep.asleep);
+    let solids = match (soft, soft_step) {
+        (Some(solids), Some(step)) => {
+            solids.end(model, &frames, &full.velocities.bodies, step, soft_velocity).map_err(failed)?
+        }
+        // Those that follow are advanced in `World::step`.
+        _ => crate::SolidState::default(),
+    };
 
     let bodies = frames
         .into_iter()
@@ -239,9 +312,9 @@ where
         fluid: None,
         multipliers: Multipliers { half: half.multipliers, full: full.multipliers },
         newcomers: state.newcomers.clone(),
-        contact: memory,
+        contact: reached.remember(&memory, count),
         rest: splashdown_rigid::Rest::default(),
-        solids: crate::SolidState::default(),
+        solids,
     };
     next.rest = sleep.rest_after(model, state, &next, dt);
     for (i, body) in next.bodies.iter_mut().enumerate().filter(|(i, _)| next.rest.is_asleep(*i)) {
@@ -250,6 +323,7 @@ where
     check_finite(model, &next)?;
     let report = StepReport {
         dt,
+        parts: 1,
         solves: vec![half.report, full.report],
         joints: articulation.report(|i| next.bodies[i].frame),
         contact: ContactReport { asleep: next.rest.count(), ..contact.report() },

@@ -3,7 +3,7 @@
 use crate::breaking::{Breaking, MOST_BREAKS_A_STEP};
 use crate::fluid::{FluidScratch, advance_fluid};
 use crate::step::{Advanced, advance};
-use crate::{Diagnostics, Model, ModelError, State, StepError, StepReport};
+use crate::{Broken, Diagnostics, Model, ModelError, State, StepError, StepReport};
 use splashdown_deformable::{Particles, Spring};
 use splashdown_fluid::{FluidModel, FluidState};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
@@ -36,6 +36,30 @@ where
 {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("Scratch")
+    }
+}
+
+/// Most parts of one step: with more it would not end.
+const MOST_PARTS: f64 = 1e6;
+/// Halvings of a part that fails before it is given up.
+const MOST_HALVINGS: u32 = 6;
+
+/// What a step has done so far.
+struct Taken<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// The state before the step, once it has been changed.
+    before: Option<State<D>>,
+    broken: Vec<Broken>,
+}
+
+impl<const D: usize> Default for Taken<D>
+where
+    Dim<D>: Space<D>,
+{
+    fn default() -> Self {
+        Self { before: None, broken: Vec::new() }
     }
 }
 
@@ -149,7 +173,12 @@ where
 
     /// Adds bodies of finite elements at `motion`, in place of those it had.
     #[inline(never)]
-    pub fn set_solids(&mut self, solids: crate::Solids<D>, motion: splashdown_deformable::integrate::Motion) {
+    pub fn set_solids(
+        &mut self,
+        mut solids: crate::Solids<D>,
+        motion: splashdown_deformable::integrate::Motion,
+    ) {
+        solids.follow_bodies(&self.model, &self.state);
         self.state.solids = solids.state(motion);
         self.solids = Some(solids);
     }
@@ -241,55 +270,114 @@ where
     }
 
     /// Advances by `dt` seconds. On an error the state is the one before the step.
+    ///
+    /// Solids with explicit elasticity may need shorter steps than `dt`; then the whole world takes them.
     #[inline(never)]
     pub fn step(&mut self, dt: f64) -> Result<StepReport, StepError> {
-        let mut breaking = Breaking::default();
-        let mut broken = Vec::new();
-        // The state before the first break of this step.
-        let mut before: Option<State<D>> = None;
-        let error = loop {
-            let alone = self.solids.is_none();
-            let advanced =
-                advance(&self.model, &self.state, dt, &breaking, alone, &mut self.scratch, &mut self.fluid);
-            match advanced {
-                Ok(Advanced::To(done)) => {
-                    let (mut state, mut report) = *done;
-                    if let Some(solids) = &mut self.solids {
-                        let (step, time) = (self.state.step, self.state.time);
-                        if let Err(reason) = solids.step(&self.model.bodies, &self.state, &mut state, dt) {
-                            break StepError::Solids { step, time, reason };
-                        }
-                    }
-                    // VI.
-                    match advance_fluid(&self.model, &self.state, dt, &mut self.fluid) {
-                        Ok(None) => {}
-                        Ok(Some((fluid, solve))) => {
-                            state.fluid = Some(fluid);
-                            report.solves.extend(solve);
-                        }
-                        Err(error) => break error,
-                    }
-                    self.state = state;
-                    report.broken = broken;
-                    return Ok(report);
-                }
-                Ok(Advanced::Broken(hits)) => {
-                    before.get_or_insert_with(|| self.state.clone());
-                    let count = broken.len();
-                    match self.break_bodies(&hits, &mut breaking, &mut broken) {
-                        Ok(rounds) => breaking.done = rounds >= MOST_BREAKS_A_STEP || broken.len() == count,
-                        Err(error) => break error,
-                    }
-                }
-                Err(error) => break error,
+        let mut taken = Taken::default();
+        self.take_step(dt, &mut taken).inspect_err(|_| {
+            if let Some(before) = taken.before {
+                // It was this world's own a moment ago, so it fits.
+                let fits = self.restore(before);
+                debug_assert!(fits);
             }
+        })
+    }
+
+    fn take_step(&mut self, dt: f64, taken: &mut Taken<D>) -> Result<StepReport, StepError> {
+        let (step, time) = (self.state.step, self.state.time);
+        let failed = |reason: String| StepError::Solids { step, time, reason };
+        let mut limit = None;
+        let (mut done, mut parts, mut halvings, mut allowed) = (0.0, 0, 0, f64::INFINITY);
+        loop {
+            let longest = self.longest_part(&mut limit).map_err(failed)?.min(allowed);
+            let left = dt - done;
+            // A little more than a whole number of parts is rounding, not one part more.
+            let more = (left / longest * (1.0 - 1e-12)).ceil().max(1.0);
+            if more > MOST_PARTS {
+                return Err(failed(format!(
+                    "the elements are stable in steps of {longest:.2e} s only; use an implicit integrator, a softer material or a coarser mesh"
+                )));
+            }
+            // The last part ends at the end to the bit, so that no sliver remains.
+            let part = if more > 1.0 { left / more } else { left };
+            let (mut state, report) = match self.take_part(part, taken) {
+                Err(StepError::Solids { .. }) if halvings < MOST_HALVINGS && self.limit_can_shrink() => {
+                    halvings += 1;
+                    allowed = 0.5 * part;
+                    self.restore_solids();
+                    continue;
+                }
+                other => *other?,
+            };
+            parts += 1;
+            let mut report = report;
+            if let Some(solids) = self.solids.as_mut().filter(|solids| !solids.takes_part()) {
+                solids.follow(&self.model.bodies, &self.state, &mut state, part).map_err(failed)?;
+            }
+            // VI.
+            if let Some((fluid, solves)) = advance_fluid(&self.model, &self.state, part, &mut self.fluid)? {
+                state.fluid = Some(fluid);
+                report.solves.extend(solves);
+            }
+            if more > 1.0 {
+                done += part;
+                let before = std::mem::replace(&mut self.state, state);
+                taken.before.get_or_insert(before);
+                continue;
+            }
+            (state.step, state.time) = (step + 1, time + dt);
+            self.state = state;
+            return Ok(StepReport { dt, parts, broken: std::mem::take(&mut taken.broken), ..report });
+        }
+    }
+
+    /// The state `dt` seconds on, with all that breaks on the way broken.
+    fn take_part(&mut self, dt: f64, taken: &mut Taken<D>) -> Result<Box<(State<D>, StepReport)>, StepError> {
+        let mut breaking = Breaking::default();
+        loop {
+            match advance(
+                &self.model,
+                &self.state,
+                dt,
+                &breaking,
+                &mut self.solids,
+                &mut self.scratch,
+                &mut self.fluid,
+            )? {
+                Advanced::To(done) => return Ok(done),
+                Advanced::Broken(hits) => {
+                    taken.before.get_or_insert_with(|| self.state.clone());
+                    let count = taken.broken.len();
+                    let rounds = self.break_bodies(&hits, &mut breaking, &mut taken.broken)?;
+                    breaking.done = rounds >= MOST_BREAKS_A_STEP || taken.broken.len() == count;
+                }
+            }
+        }
+    }
+
+    /// Longest step (s) that the solids can take now; `known` is what they could at the start of the step.
+    fn longest_part(&mut self, known: &mut Option<f64>) -> Result<f64, String> {
+        let Some(solids) = &mut self.solids else { return Ok(f64::INFINITY) };
+        let longest = match *known {
+            Some(longest) if !solids.longest_part_varies() => longest,
+            _ => solids.longest_part(&self.state.solids)?,
         };
-        if let Some(before) = before {
-            // It was this world's own a moment ago, so it fits.
-            let fits = self.restore(before);
+        *known = Some(longest);
+        Ok(longest)
+    }
+
+    /// Can solids that fail be tried again with a shorter step?
+    fn limit_can_shrink(&self) -> bool {
+        self.solids.as_ref().is_some_and(crate::Solids::takes_part)
+    }
+
+    /// What solids remember is that of the state again.
+    fn restore_solids(&mut self) {
+        if let Some(solids) = &mut self.solids {
+            let fits = solids.restore(&self.state.solids);
             debug_assert!(fits);
         }
-        Err(error)
     }
 
     /// Conserved quantities now.

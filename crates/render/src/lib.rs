@@ -4,8 +4,10 @@
 //! and for any number of threads. What does not live here: reading runs (`splashdown-scene`) and the viewer in the browser.
 
 mod camera;
+mod canvas;
 mod colour;
 mod film;
+mod font;
 mod image;
 mod model;
 mod raster;
@@ -14,8 +16,9 @@ mod vector;
 mod volume;
 
 pub use camera::{Camera, Framing};
+pub use canvas::{Canvas, Ink, Label};
 pub use colour::Colouring;
-pub use film::{FilmError, write_gif};
+pub use film::{FilmError, MOST_A_SECOND, write_gif, write_mp4};
 pub use image::{Image, ImageError};
 pub use model::Bounds;
 

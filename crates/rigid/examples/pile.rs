@@ -71,6 +71,7 @@ fn main() {
             fix: EnergyFix::Always,
             linked: &[],
             asleep: &[],
+            soft_friction: &[],
         };
         let push = |motions: &mut [Motion<3>], time: f64| {
             for (body, motion) in bodies.iter().zip(motions) {

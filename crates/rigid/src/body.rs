@@ -112,6 +112,21 @@ where
         Ok(body)
     }
 
+    /// A particle of a deformable body as contact sees it: a point of the given mass (kg) that never turns. `geometry` is a [`Geometry::point`].
+    pub fn particle(kind: Kind, mass: f64, geometry: Arc<Geometry<D>>, material: Material) -> Self {
+        // Pushes act at the particle itself, so any inertia does.
+        let inertia = Dim::inertia_from_principal(&[1.0; 3][..<Dim<D> as Space<D>>::SPIN]);
+        let name = String::new();
+        Self { name, kind, mass, inertia, geometry: Some(geometry), material, breakable: None }
+    }
+
+    /// Is it a particle of a deformable body?
+    pub fn is_particle(&self) -> bool {
+        self.geometry
+            .as_deref()
+            .is_some_and(|geometry| matches!(geometry.solid(), crate::Solid::Point { .. }))
+    }
+
     /// Sets the principal moments of inertia about the object's axes (kg m^2; one in 2D, three in 3D).
     pub fn moments(mut self, moments: &[f64]) -> Result<Self, BodyError> {
         if let Some(&moment) = moments.iter().find(|moment| !(moment.is_finite() && **moment > 0.0)) {

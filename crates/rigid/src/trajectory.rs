@@ -181,7 +181,7 @@ mod tests {
                 let axis = Spin::<D>::from_slice(&[1.0, 2.0, -0.5]);
                 axis * (1.0 / axis.norm())
             },
-            turn: Signal::Sine { offset: 0.0, amplitude: 0.7, frequency: 0.4, phase: 0.1 },
+            turn: Signal::Sine { offset: 0.0, amplitude: 0.7, frequency: 0.4, phase: 0.1, rise: 0.0 },
             direction: Vector::from_fn(|i, _| f64::from(u8::from(i == 1))),
             shift: Signal::Points(vec![[0.0, 0.0], [1.0, 2.0], [2.0, 0.0]]),
         }

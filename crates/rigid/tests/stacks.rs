@@ -48,6 +48,7 @@ impl Small {
             fix: EnergyFix::Always,
             linked: &[],
             asleep: &[],
+            soft_friction: &[],
         };
         let push = |motions: &mut [Motion<3>], time: f64| {
             for (body, motion) in self.bodies.iter().zip(motions) {

@@ -188,6 +188,7 @@ fn signal(given: &Signal, scale: f64) -> rigid::joint::Signal {
             amplitude: sine.amplitude * scale,
             frequency: sine.frequency,
             phase: sine.phase.to_radians(),
+            rise: sine.rise,
         },
         Signal::Points(points) => rigid::joint::Signal::Points(
             points.times.iter().zip(&points.values).map(|(&time, value)| [time, value * scale]).collect(),

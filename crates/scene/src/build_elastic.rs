@@ -2,8 +2,8 @@
 
 use crate::build::BuildError;
 use crate::description::*;
-use splashdown_couple::{SolidBody, SolidElement, Solids, World};
-use splashdown_deformable::collide::{Colliders, Obstacle};
+use splashdown_couple::{Binding, SolidBody, SolidElement, Solids, World};
+use splashdown_deformable::collide::Colliders;
 use splashdown_deformable::contact::{BarrierOptions, ContactSurface, SelfContact, SelfContactOptions};
 use splashdown_deformable::element::{Damping, DampingKind, Material};
 use splashdown_deformable::incompressible::{Incompressible, IncompressibleOptions, Rings};
@@ -17,7 +17,6 @@ use splashdown_geometry::generate::{
     torus_tetrahedra,
 };
 use splashdown_geometry::mesh::{HexahedronMesh, SurfaceMesh, TetrahedronMesh, TriangleMesh};
-use splashdown_geometry::shapes::Shape as Solidity;
 use splashdown_math::{Dim, Space, Vector};
 
 /// A mesh with everything that depends on its kind of element.
@@ -300,7 +299,7 @@ fn law(own: &ElasticMaterial) -> Law {
     Law { model, extension: Extension::new(kind) }
 }
 
-/// Adds all bodies with a material to the world; rigid bodies of the scene that have a shape we know become their obstacles.
+/// Adds all bodies with a material to the world.
 pub(crate) fn add_elastic<const D: usize>(world: &mut World<D>, scene: &Scene) -> Result<(), BuildError>
 where
     Dim<D>: ElasticSpace<D>,
@@ -451,6 +450,24 @@ where
                 }
                 constant.extend(placed.elements.iter().map(|node| node + first));
             }
+            for carrier in &body.elastic.bind {
+                let bound = bindings(world, carrier, first, &placed.points)?;
+                if bound.is_empty() {
+                    return Err(wrong(
+                        &name,
+                        format!("no particle is inside `{carrier}`, to which it is bound"),
+                    ));
+                }
+                if !matches!(scheme, Scheme::B | Scheme::C) {
+                    let reason =
+                        "`elastic.bind` needs the integrator \"scheme_b\" or \"scheme_c\" in `[elastic]`";
+                    return Err(wrong(&name, reason));
+                }
+                // A particle inside two bodies belongs to the first.
+                let taken: std::collections::BTreeSet<u32> =
+                    solids.bindings.iter().map(|binding| binding.particle).collect();
+                solids.bindings.extend(bound.into_iter().filter(|own| !taken.contains(&own.particle)));
+            }
             solids.bodies.push(SolidBody {
                 name,
                 particles: first as usize..first as usize + count,
@@ -474,7 +491,7 @@ where
         };
         solids.integrator.incompressible = Some(Incompressible::new(rings, options));
     }
-    add_obstacles(&mut solids, world, scene)?;
+    solids.friction = scene.rigid_copies().map(|copy| copy.rigid.friction.unwrap_or(step.friction)).collect();
     let contact = ContactSurface::new(surface);
     if D == 3 || !contact.points().is_empty() {
         solids.integrator.colliders = Colliders::These(contact.points().to_vec());
@@ -503,38 +520,29 @@ where
     Ok(())
 }
 
-/// Rigid bodies as obstacles: balls, boxes, capsules and cylinders, each with its own friction or that of `[elastic]`.
-fn add_obstacles<const D: usize>(
-    solids: &mut Solids<D>,
+/// The particles inside the rigid body `carrier`.
+fn bindings<const D: usize>(
     world: &World<D>,
-    scene: &Scene,
-) -> Result<(), BuildError>
+    carrier: &str,
+    first: u32,
+    points: &[Vector<D>],
+) -> Result<Vec<Binding<D>>, BuildError>
 where
     Dim<D>: Space<D>,
 {
-    for (index, copy) in scene.rigid_copies().enumerate() {
-        let shape = if let Shape::Sphere { radius } = &copy.rigid.shape {
-            Solidity::ball(*radius)
-        } else if let Shape::Box { size } = &copy.rigid.shape {
-            Solidity::cuboid(point::<D>(&copy.name, size)? * 0.5)
-        } else if let Shape::Capsule { radius, length } = &copy.rigid.shape {
-            Solidity::capsule(*radius, 0.5 * length)
-        } else if let (Shape::Cylinder { radius, length }, 3) = (&copy.rigid.shape, D) {
-            Solidity::cylinder(*radius, 0.5 * length)
-        } else {
-            continue;
-        };
-        let shape = shape.map_err(|error| wrong(&copy.name, error))?;
-        let frame = world.state().bodies[index].frame;
-        solids.integrator.obstacles.push(Obstacle::fixed(
-            copy.name.clone(),
-            shape,
-            frame,
-            copy.rigid.friction.unwrap_or(scene.elastic.friction),
-        ));
-        solids.followed.push(index);
-    }
-    Ok(())
+    let bodies = &world.model().bodies;
+    let Some(index) = bodies.iter().position(|body| body.name == carrier) else {
+        return Err(wrong(carrier, "there is no rigid body of this name"));
+    };
+    let Some(geometry) = &bodies[index].geometry else { return Ok(Vec::new()) };
+    let frame = world.state().bodies[index].frame;
+    Ok((points.iter().enumerate())
+        .filter_map(|(node, x)| {
+            let place = frame.to_object(x);
+            let inside = geometry.signed_distance(&place) < 1e-9;
+            inside.then_some(Binding { particle: first + node as u32, body: index as u32, place })
+        })
+        .collect())
 }
 
 fn offsets<const D: usize>(name: &str, repeat: Option<&Repeat>) -> Result<Vec<Vector<D>>, BuildError> {

@@ -8,6 +8,7 @@ use crate::run_folder::{
     Machine, PROGRAM_VERSION, RunFolder, RunFolderError, RunInfo, Session, Status, utc_now,
 };
 use crate::storage::{self, StorageError};
+use crate::timings::Timings;
 use splashdown_couple::{Diagnostics, SolveReport};
 use std::path::Path;
 use std::time::Instant;
@@ -22,6 +23,10 @@ pub trait Simulation {
     fn diagnostics(&self) -> Diagnostics;
     /// Takes one step towards frame `frame`. On an error the state is the one before the step.
     fn advance(&mut self, frame: u64) -> Result<Advance, Breakdown>;
+    /// Seconds by stage of the steps since the last call.
+    fn stage_seconds(&mut self) -> Vec<(String, f64)> {
+        Vec::new()
+    }
     /// The picture of the present state, as frame `index`.
     fn picture(&self, index: u64) -> Frame;
     /// The state as bytes.
@@ -150,6 +155,7 @@ pub struct Run<'a> {
     next_frame: u64,
     first: Option<Diagnostics>,
     started: Instant,
+    timings: Timings,
 }
 
 /// How a run ended when nothing went wrong.
@@ -182,6 +188,7 @@ impl<'a> Run<'a> {
         let log = LogWriter::open(&layout.log(), 0)?;
         let recorder = Recorder::start(layout.clone(), log, plan.compression)?;
         let first = simulation.diagnostics();
+        let timings = Timings::open(&layout.timings(), 0);
         let mut run = Self {
             folder,
             info,
@@ -191,6 +198,7 @@ impl<'a> Run<'a> {
             next_frame: 0,
             first: Some(first.clone()),
             started: Instant::now(),
+            timings,
         };
         run.recorder.log(LogRecord { diagnostics: first, dt: 0.0, solves: vec![] }.to_line())?;
         run.arrive()?;
@@ -237,8 +245,9 @@ impl<'a> Run<'a> {
         let first = log::first(&layout.log()).map(|record| record.diagnostics);
         let recorder = Recorder::start(layout.clone(), log, plan.compression)?;
         let next_frame = place.next_frame;
-        let run =
-            Self { folder, info, plan, simulation, recorder, next_frame, first, started: Instant::now() };
+        let timings = Timings::open(&layout.timings(), place.step);
+        let started = Instant::now();
+        let run = Self { folder, info, plan, simulation, recorder, next_frame, first, started, timings };
         Ok((run, passed_over))
     }
 
@@ -289,6 +298,7 @@ impl<'a> Run<'a> {
     /// `true` if it was told to stop.
     fn step_to_end(&mut self, observe: &mut dyn FnMut(&Progress) -> Control) -> Result<bool, RunError> {
         while self.next_frame <= self.plan.last_frame {
+            let before = Instant::now();
             let advance = match self.simulation.advance(self.next_frame) {
                 Ok(advance) => advance,
                 Err(breakdown) => {
@@ -296,6 +306,7 @@ impl<'a> Run<'a> {
                     return Err(RunError::Physics { step: now.step, time: now.time, breakdown });
                 }
             };
+            self.timings.add(before.elapsed().as_secs_f64(), self.simulation.stage_seconds());
             self.recorder.check()?;
             let diagnostics = self.simulation.diagnostics();
             let progress = Progress {
@@ -307,6 +318,7 @@ impl<'a> Run<'a> {
                 iterations: advance.solves.iter().map(|solve| solve.iterations).sum(),
             };
             if advance.arrived || diagnostics.step.is_multiple_of(self.plan.log_every.max(1)) {
+                self.timings.write(diagnostics.time, diagnostics.step);
                 let record = LogRecord { diagnostics, dt: advance.dt, solves: advance.solves };
                 self.recorder.log(record.to_line())?;
             }

@@ -6,6 +6,7 @@
 //!   scene.toml           the scene with includes, variables and overrides applied; what a resumed run reads
 //!   scene.original.toml  the scene as it was given
 //!   log.jsonl            conserved quantities and solver reports, one line each
+//!   timings.jsonl        how long the stages of the steps took, one line for each of the log; nothing else depends on the clock on the wall
 //!   frames/              frame-000000.spf ...
 //!   checkpoints/         the newest two
 //!   .lock                held while a run writes; the operating system frees it when the process ends, however it ends
@@ -53,6 +54,10 @@ impl Layout {
     /// The log.
     pub fn log(&self) -> PathBuf {
         self.root.join("log.jsonl")
+    }
+    /// How long stages took.
+    pub fn timings(&self) -> PathBuf {
+        self.root.join("timings.jsonl")
     }
     /// Folder of the frames.
     pub fn frames(&self) -> PathBuf {
@@ -473,7 +478,7 @@ fn remove_run(layout: &Layout) -> Result<(), StorageError> {
         remove(&path)?;
     }
     remove_temporaries(layout)?;
-    for path in [layout.log(), layout.scene(), layout.original_scene()] {
+    for path in [layout.log(), layout.timings(), layout.scene(), layout.original_scene()] {
         if path.exists() {
             remove(&path)?;
         }

@@ -16,7 +16,7 @@ pub struct ShippedScene {
 }
 
 /// Name and text of every file in `scenes/`; a test compares this list with the folder.
-const FILES: [(&str, &str); 53] = [
+const FILES: [(&str, &str); 63] = [
     ("quickstart", include_str!("../../../scenes/quickstart.toml")),
     ("splashdown", include_str!("../../../scenes/splashdown.toml")),
     ("quickstart-2d", include_str!("../../../scenes/quickstart-2d.toml")),
@@ -51,6 +51,16 @@ const FILES: [(&str, &str); 53] = [
     ("muscle", include_str!("../../../scenes/muscle.toml")),
     ("soft-pile", include_str!("../../../scenes/soft-pile.toml")),
     ("jelly-2d", include_str!("../../../scenes/jelly-2d.toml")),
+    ("soft-stack", include_str!("../../../scenes/soft-stack.toml")),
+    ("row-of-spheres", include_str!("../../../scenes/row-of-spheres.toml")),
+    ("trampoline", include_str!("../../../scenes/trampoline.toml")),
+    ("driven-bar", include_str!("../../../scenes/driven-bar.toml")),
+    ("coupled-incline", include_str!("../../../scenes/coupled-incline.toml")),
+    ("twisting-chain", include_str!("../../../scenes/twisting-chain.toml")),
+    ("coupled-pile", include_str!("../../../scenes/coupled-pile.toml")),
+    ("snake", include_str!("../../../scenes/snake.toml")),
+    ("maggot", include_str!("../../../scenes/maggot.toml")),
+    ("fish", include_str!("../../../scenes/fish.toml")),
     ("double-pendulum", include_str!("../../../scenes/double-pendulum.toml")),
     ("four-bar", include_str!("../../../scenes/four-bar.toml")),
     ("chain-bridge", include_str!("../../../scenes/chain-bridge.toml")),

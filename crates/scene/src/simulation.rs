@@ -1,12 +1,16 @@
 //! The world of a scene as a [`Simulation`] that a run can step, photograph, save and restore.
 
 use crate::build::{AnyWorld, BuildError, build};
+use crate::contact_picture::{contact_points, forces_on_bodies};
 use crate::description::{Scene, Shape};
 use crate::frame::{self, Association, Attribute, Bodies, Data, Element, Frame, Geometry, Part};
 use crate::looks::Looks;
 use crate::run::{Advance, Breakdown, Plan, Simulation, fingerprint};
 use crate::strain::strain_and_volume_error;
-use splashdown_couple::{Clock, ClockError, Diagnostics, Model, SolidElement, State, StepPolicy, World};
+use splashdown_couple::{
+    Clock, ClockError, Diagnostics, Model, SolidBody, SolidElement, Solids, State, StepPolicy, World,
+};
+use splashdown_deformable::Force;
 use splashdown_math::{Coordinates, Dim, Space};
 use std::sync::Arc;
 
@@ -55,7 +59,7 @@ impl Scene {
     fn physics(&self) -> serde_json::Value {
         let mut value = serde_json::to_value(self).unwrap_or_default();
         if let Some(scene) = value.as_object_mut() {
-            for field in ["title", "summary", "include", "variables", "output"] {
+            for field in ["title", "summary", "include", "variables", "output", "camera"] {
                 scene.remove(field);
             }
             if let Some(time) = scene.get_mut("time").and_then(|time| time.as_object_mut()) {
@@ -202,23 +206,25 @@ fn single(name: &str, unit: &str, association: Association, components: usize, d
     Attribute { name: name.into(), unit: unit.into(), association, components, data: Data::F32(data) }
 }
 
-/// What contacts pushed on every body in the last step (N).
-fn contact_forces<const D: usize>(state: &State<D>) -> Vec<f32>
+/// Von Mises stress of a body's elements (Pa) at `position`, if one of its forces has stresses of just these elements.
+fn stresses<const D: usize>(solids: &Solids<D>, body: &SolidBody, position: &[f64]) -> Option<Vec<f32>>
 where
     Dim<D>: Space<D>,
 {
-    let mut impulse = vec![0.0; D * state.bodies.len()];
-    let memory = &state.contact;
-    let mut points = memory.points.iter();
-    for &[a, b, count] in &memory.pairs {
-        for (_, on_first) in points.by_ref().take(count as usize) {
-            for k in 0..D {
-                impulse[D * a as usize + k] += on_first[k];
-                impulse[D * b as usize + k] -= on_first[k];
-            }
-        }
-    }
-    impulse.iter().map(|x| if memory.dt > 0.0 { (x / memory.dt) as f32 } else { 0.0 }).collect()
+    let corners = body.elements.len().checked_div(body.count())?;
+    let first = body.particles.start as u32;
+    let is_of = |force: &&Box<dyn Force<D>>| {
+        let same = |(element, nodes): (usize, &[u32])| {
+            let own = force.element_nodes(element);
+            own.len() >= corners && nodes.iter().all(|node| own.contains(&(node + first)))
+        };
+        force.elements() == body.count() && body.elements.chunks_exact(corners).enumerate().all(same)
+    };
+    let force = solids.solid.forces().get(body.forces.clone())?.iter().find(is_of)?;
+    // What the force remembers may be of another moment of the step; the picture is of the state alone.
+    let mut force = force.boxed();
+    force.update(position).ok()?;
+    Some(force.stresses()?.into_iter().map(|stress| stress as f32).collect())
 }
 
 /// Where the joints are, and how far their two sides are apart.
@@ -272,6 +278,10 @@ where
         Ok(Advance { dt, arrived, solves: report.solves })
     }
 
+    fn stage_seconds(&mut self) -> Vec<(String, f64)> {
+        splashdown_couple::take_stage_seconds()
+    }
+
     fn picture(&self, index: u64) -> Frame {
         let (model, state) = (self.world.model(), self.world.state());
         let mut parts = Vec::new();
@@ -299,10 +309,11 @@ where
                 on_points("spin", "rad/s", <Dim<D> as Space<D>>::SPIN, spin),
                 single("mass", "kg", Association::Point, 1, mass),
                 single("kinetic energy", "J", Association::Point, 1, energy),
-                single("contact force", "N", Association::Point, D, contact_forces(state)),
+                single("contact force", "N", Association::Point, D, forces_on_bodies(state)),
             ];
             parts.push(Part { name: RIGID_BODIES.into(), geometry: Geometry::Bodies(bodies), attributes });
         }
+        parts.extend(contact_points(model, state));
         if !model.joints.is_empty() {
             parts.push(joints(model, state));
         }
@@ -335,15 +346,21 @@ where
                 let positions = motion.position[flat.clone()].to_vec();
                 let (strain, volume) =
                     strain_and_volume_error(element, &body.elements, &body.rest, &positions, D);
+                let stress = stresses(solids, body, &motion.position);
                 parts.push(Part {
                     name: body.name.clone(),
                     geometry: Geometry::Mesh { element, positions, elements: body.elements.clone() },
-                    attributes: vec![
+                    attributes: [
                         on_points("velocity", "m/s", D, motion.velocity[flat].to_vec()),
                         on_points("mass", "kg", 1, solids.solid.masses()[body.particles.clone()].to_vec()),
                         single("strain", "1", Association::Cell, 1, strain),
                         single("volume error", "1", Association::Cell, 1, volume),
-                    ],
+                    ]
+                    .into_iter()
+                    .chain(stress.map(|stress| {
+                        single("stress", if D == 2 { "N/m" } else { "Pa" }, Association::Cell, 1, stress)
+                    }))
+                    .collect(),
                 });
             }
         }

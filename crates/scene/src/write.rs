@@ -12,12 +12,13 @@ impl Scene {
         document.to_string()
     }
 
-    /// [`Self::to_toml`] without what the motion does not depend on (title, summary, end, output): two scenes with the same text here
+    /// [`Self::to_toml`] without what the motion does not depend on (title, summary, camera, end, output): two scenes with the same text here
     /// go through the same states, so a run of one can be resumed with the other.
     pub fn motion_toml(&self) -> String {
-        let mut scene = Self { output: Default::default(), variables: Default::default(), ..self.clone() }
-            .title("")
-            .summary("");
+        let mut scene =
+            Self { output: Default::default(), camera: None, variables: Default::default(), ..self.clone() }
+                .title("")
+                .summary("");
         scene.time.end = 0.0;
         scene.to_toml()
     }

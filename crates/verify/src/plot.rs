@@ -94,81 +94,177 @@ impl Plot {
     }
 }
 
+/// Width and height of a plot, in units of its marks.
+pub const PLOT_SIZE: [f64; 2] = [WIDTH, HEIGHT];
+
+/// How a line of a plot is drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stroke {
+    /// Faint, at the ticks.
+    Grid,
+    /// Around the curves.
+    Frame,
+    /// A curve: its number; the ones of references are dashed.
+    Curve(usize, bool),
+}
+
+/// Where a text is held.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Anchor {
+    /// At its first letter.
+    Start,
+    /// In the middle.
+    Middle,
+    /// At its last letter.
+    End,
+}
+
+/// What a plot consists of; x to the right and y down, within [`PLOT_SIZE`].
+#[derive(Debug, Clone, PartialEq)]
+pub enum Mark {
+    /// A line through points.
+    Line {
+        /// At least two.
+        points: Vec<[f64; 2]>,
+        /// How it looks.
+        stroke: Stroke,
+    },
+    /// A disc at a point of a curve.
+    Dot {
+        /// Its centre.
+        at: [f64; 2],
+        /// Number of the curve.
+        curve: usize,
+    },
+    /// A line of text.
+    Text {
+        /// Point on its base line.
+        at: [f64; 2],
+        /// Which part of it is at that point.
+        anchor: Anchor,
+        /// Reads upwards.
+        upwards: bool,
+        /// Stands out.
+        bold: bool,
+        /// The text.
+        text: String,
+    },
+}
+
+/// Radius of the dots of a curve.
+pub const DOT_RADIUS: f64 = 3.0;
+
+/// Colour of a curve, as `#rrggbb`.
+pub fn curve_colour(curve: usize) -> &'static str {
+    COLOURS[curve % COLOURS.len()]
+}
+
+impl Plot {
+    /// Everything that there is to draw, what lies over other things last.
+    pub fn marks(&self) -> Vec<Mark> {
+        let log = self.scale == Scale::LogLog;
+        let points = || self.series.iter().flat_map(|series| &series.points);
+        let x = Axis::new(points().map(|p| p[0]), log, LEFT, WIDTH - RIGHT);
+        let y = Axis::new(points().map(|p| p[1]), log, HEIGHT - BOTTOM, TOP);
+        let mut marks = Vec::new();
+        let mut text = |at: [f64; 2], anchor, upwards, bold, text: &str| {
+            marks.push(Mark::Text { at, anchor, upwards, bold, text: text.to_owned() });
+        };
+        text([WIDTH / 2.0, 20.0], Anchor::Middle, false, true, &self.title);
+        text([(LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 10.0], Anchor::Middle, false, false, &self.x);
+        text([16.0, (TOP + HEIGHT - BOTTOM) / 2.0], Anchor::Middle, true, false, &self.y);
+        for (value, label) in x.ticks() {
+            if let Some(px) = x.pixel(value) {
+                text([px, HEIGHT - BOTTOM + 17.0], Anchor::Middle, false, false, &label);
+            }
+        }
+        for (value, label) in y.ticks() {
+            if let Some(py) = y.pixel(value) {
+                text([LEFT - 7.0, py + 4.0], Anchor::End, false, false, &label);
+            }
+        }
+        let mut line = |points: Vec<[f64; 2]>, stroke| marks.push(Mark::Line { points, stroke });
+        for px in x.ticks().iter().filter_map(|(value, _)| x.pixel(*value)) {
+            line(vec![[px, TOP], [px, HEIGHT - BOTTOM]], Stroke::Grid);
+        }
+        for py in y.ticks().iter().filter_map(|(value, _)| y.pixel(*value)) {
+            line(vec![[LEFT, py], [WIDTH - RIGHT, py]], Stroke::Grid);
+        }
+        for (index, series) in self.series.iter().enumerate() {
+            let pixels: Vec<[f64; 2]> =
+                series.points.iter().filter_map(|p| Some([x.pixel(p[0])?, y.pixel(p[1])?])).collect();
+            let stroke = Stroke::Curve(index, series.reference);
+            if !series.reference && pixels.len() <= 40 {
+                marks.extend(pixels.iter().map(|&at| Mark::Dot { at, curve: index }));
+            }
+            if pixels.len() > 1 {
+                marks.push(Mark::Line { points: pixels, stroke });
+            }
+            let row = TOP + 16.0 + 17.0 * index as f64;
+            let sample = vec![[LEFT + 12.0, row - 4.0], [LEFT + 34.0, row - 4.0]];
+            marks.push(Mark::Line { points: sample, stroke });
+            marks.push(Mark::Text {
+                at: [LEFT + 40.0, row],
+                anchor: Anchor::Start,
+                upwards: false,
+                bold: false,
+                text: series.label.clone(),
+            });
+        }
+        let (right, bottom) = (WIDTH - RIGHT, HEIGHT - BOTTOM);
+        let corners = vec![[LEFT, TOP], [right, TOP], [right, bottom], [LEFT, bottom], [LEFT, TOP]];
+        marks.push(Mark::Line { points: corners, stroke: Stroke::Frame });
+        marks
+    }
+}
+
 /// Draws the plot as an SVG element whose style the page gives.
 pub(crate) fn svg(plot: &Plot) -> String {
-    let log = plot.scale == Scale::LogLog;
-    let points = || plot.series.iter().flat_map(|series| &series.points);
-    let x = Axis::new(points().map(|p| p[0]), log, LEFT, WIDTH - RIGHT);
-    let y = Axis::new(points().map(|p| p[1]), log, HEIGHT - BOTTOM, TOP);
     let mut out = format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" role=\"img\" aria-label=\"{}\">\n",
         escape(&plot.title)
     );
-    let mut text = |x: f64, y: f64, anchor: &str, extra: &str, content: &str| {
-        let _ = writeln!(
-            out,
-            "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\" {extra}>{}</text>",
-            escape(content)
-        );
-    };
-    text(WIDTH / 2.0, 20.0, "middle", "font-weight=\"600\"", &plot.title);
-    text((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 10.0, "middle", "", &plot.x);
-    let middle = (TOP + HEIGHT - BOTTOM) / 2.0;
-    text(16.0, middle, "middle", &format!("transform=\"rotate(-90 16 {middle:.1})\""), &plot.y);
-    for (value, label) in x.ticks() {
-        if let Some(px) = x.pixel(value) {
-            text(px, HEIGHT - BOTTOM + 17.0, "middle", "", &label);
-        }
-    }
-    for (value, label) in y.ticks() {
-        if let Some(py) = y.pixel(value) {
-            text(LEFT - 7.0, py + 4.0, "end", "", &label);
-        }
-    }
-    for px in x.ticks().iter().filter_map(|(value, _)| x.pixel(*value)) {
-        let _ = writeln!(out, "<path class=\"grid\" d=\"M{px:.1} {TOP}V{:.1}\"/>", HEIGHT - BOTTOM);
-    }
-    for py in y.ticks().iter().filter_map(|(value, _)| y.pixel(*value)) {
-        let _ = writeln!(out, "<path class=\"grid\" d=\"M{LEFT} {py:.1}H{:.1}\"/>", WIDTH - RIGHT);
-    }
-    for (index, series) in plot.series.iter().enumerate() {
-        let colour = COLOURS[index % COLOURS.len()];
-        let pixels: Vec<[f64; 2]> =
-            series.points.iter().filter_map(|p| Some([x.pixel(p[0])?, y.pixel(p[1])?])).collect();
-        let path = pixels.iter().enumerate().fold(String::new(), |mut path, (i, p)| {
-            let _ = write!(path, "{}{:.1} {:.1}", if i == 0 { 'M' } else { 'L' }, p[0], p[1]);
-            path
-        });
-        let dash = if series.reference { " stroke-dasharray=\"6 4\"" } else { "" };
-        let _ = writeln!(
-            out,
-            "<path d=\"{path}\" fill=\"none\" stroke=\"{colour}\" stroke-width=\"1.8\"{dash}/>"
-        );
-        if !series.reference && pixels.len() <= 40 {
-            for p in &pixels {
-                let _ = writeln!(
-                    out,
-                    "<circle cx=\"{:.1}\" cy=\"{:.1}\" r=\"3\" fill=\"{colour}\"/>",
-                    p[0], p[1]
-                );
+    for mark in plot.marks() {
+        let _ = match mark {
+            Mark::Line { points, stroke } => {
+                let mut path = String::new();
+                for (i, [x, y]) in points.iter().enumerate() {
+                    let _ = write!(path, "{}{x:.1} {y:.1}", if i == 0 { 'M' } else { 'L' });
+                }
+                let look = match stroke {
+                    Stroke::Grid => "class=\"grid\"".to_owned(),
+                    Stroke::Frame => "class=\"frame\"".to_owned(),
+                    Stroke::Curve(curve, dashed) => format!(
+                        "fill=\"none\" stroke=\"{}\" stroke-width=\"1.8\"{}",
+                        curve_colour(curve),
+                        if dashed { " stroke-dasharray=\"6 4\"" } else { "" }
+                    ),
+                };
+                writeln!(out, "<path d=\"{path}\" {look}/>")
             }
-        }
-        let row = TOP + 16.0 + 17.0 * index as f64;
-        let _ = writeln!(
-            out,
-            "<path d=\"M{} {:.1}h22\" stroke=\"{colour}\" stroke-width=\"1.8\"{dash}/><text x=\"{}\" y=\"{row:.1}\">{}</text>",
-            LEFT + 12.0,
-            row - 4.0,
-            LEFT + 40.0,
-            escape(&series.label)
-        );
+            Mark::Dot { at: [x, y], curve } => writeln!(
+                out,
+                "<circle cx=\"{x:.1}\" cy=\"{y:.1}\" r=\"{DOT_RADIUS}\" fill=\"{}\"/>",
+                curve_colour(curve)
+            ),
+            Mark::Text { at: [x, y], anchor, upwards, bold, text } => {
+                let anchor = match anchor {
+                    Anchor::Start => "start",
+                    Anchor::Middle => "middle",
+                    Anchor::End => "end",
+                };
+                let weight = if bold { " font-weight=\"600\"" } else { "" };
+                let turn =
+                    if upwards { format!(" transform=\"rotate(-90 {x:.1} {y:.1})\"") } else { String::new() };
+                writeln!(
+                    out,
+                    "<text x=\"{x:.1}\" y=\"{y:.1}\" text-anchor=\"{anchor}\"{weight}{turn}>{}</text>",
+                    escape(&text)
+                )
+            }
+        };
     }
-    let _ = writeln!(
-        out,
-        "<path class=\"frame\" d=\"M{LEFT} {TOP}H{:.1}V{:.1}H{LEFT}Z\"/>\n</svg>",
-        WIDTH - RIGHT,
-        HEIGHT - BOTTOM
-    );
+    out.push_str("</svg>\n");
     out
 }
 

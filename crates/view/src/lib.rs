@@ -9,6 +9,7 @@
 //! no path that could lead out of a run's folder.
 
 mod bundle;
+mod coarse;
 mod http;
 mod launch;
 pub mod payload;

@@ -11,6 +11,7 @@
 //! Everything is in space: the plane is z = 0, rotations are quaternions (x, y, z, w), vectors have three components. Solids come as
 //! their boundary, values on elements as means at the points.
 
+use crate::coarse;
 use serde_json::{Value, json};
 use splashdown_scene::export::boundary;
 use splashdown_scene::frame::{Association, Attribute, Bodies, Data, Element, Frame, Geometry, Part, Shape};
@@ -248,6 +249,20 @@ fn encode_mesh(
             let name = if element == Element::Segment { "lines" } else { "triangles" };
             mesh[name] = arrays.u32(elements.iter().copied());
             mesh["fields"] = point_fields(part, dimension, on_cells, arrays).into();
+            if element == Element::Triangle {
+                let triangles = elements.as_chunks().0;
+                let direct = |index: u32| index as usize;
+                add_coarse(
+                    &mut mesh,
+                    part,
+                    &points,
+                    triangles,
+                    [points.len(), dimension],
+                    direct,
+                    on_cells,
+                    arrays,
+                );
+            }
         }
         Element::Tetrahedron | Element::Hexahedron => {
             let (triangles, used) = boundary(element, elements, &points);
@@ -258,10 +273,48 @@ fn encode_mesh(
             mesh["elements"] = (elements.len() / element.corners()).into();
             let chosen: Vec<usize> = used.iter().map(|&i| i as usize).collect();
             mesh["fields"] = chosen_fields(part, &chosen, points.len(), dimension, on_cells, arrays).into();
+            let inside = |index: u32| chosen[index as usize];
+            add_coarse(
+                &mut mesh,
+                part,
+                &outside,
+                &triangles,
+                [points.len(), dimension],
+                inside,
+                on_cells,
+                arrays,
+            );
         }
     }
     mesh["particles"] = points.len().into();
     mesh
+}
+
+/// A large surface once more with few triangles, for while it moves: `coarse` with arrays and fields of its own.
+#[expect(
+    clippy::too_many_arguments,
+    reason = "one call for each kind of surface, a struct would only name them again"
+)]
+fn add_coarse(
+    mesh: &mut Value,
+    part: &Part,
+    points: &[[f64; 3]],
+    triangles: &[[u32; 3]],
+    [count, dimension]: [usize; 2],
+    of_part: impl Fn(u32) -> usize,
+    on_cells: Option<(usize, &[u32])>,
+    arrays: &mut Arrays,
+) {
+    if triangles.len() <= coarse::FROM {
+        return;
+    }
+    let few = coarse::coarsen(points, triangles);
+    let chosen: Vec<usize> = few.points.iter().map(|&index| of_part(index)).collect();
+    mesh["coarse"] = json!({
+        "position": arrays.f32(few.points.iter().flat_map(|&index| points[index as usize]).map(|x| x as f32)),
+        "triangles": arrays.u32(few.triangles.iter().flatten().copied()),
+        "fields": chosen_fields(part, &chosen, count, dimension, on_cells, arrays),
+    });
 }
 
 fn encode_bodies(

@@ -23,9 +23,19 @@ pub(crate) struct KnownRun {
     pub layout: Layout,
     /// Name of the folder.
     pub name: String,
-    /// Number of the last frame the run will have, and seconds between frames, as far as its scene says so.
-    plan: Mutex<Option<(u64, f64)>>,
+    /// What its scene says of it.
+    plan: Mutex<Option<Plan>>,
     reader: Mutex<FrameReader>,
+}
+
+/// What the page wants to know of a scene.
+#[derive(Debug, Clone)]
+struct Plan {
+    /// Number of the last frame that the run will have.
+    last_frame: u64,
+    /// Seconds between frames.
+    interval: f64,
+    camera: Option<splashdown_scene::Camera>,
 }
 
 /// Runs by number, and the frames that were looked at lately.
@@ -191,12 +201,17 @@ impl KnownRun {
                 Vec::new()
             }
         };
-        if let Some((last_frame, interval)) = self.plan() {
-            told["last_frame"] = last_frame.into();
-            told["interval"] = interval.into();
+        if let Some(plan) = self.plan() {
+            told["last_frame"] = plan.last_frame.into();
+            told["interval"] = plan.interval.into();
+            if let Some(camera) = plan.camera {
+                told["camera"] = serde_json::to_value(camera).unwrap_or_default();
+            }
         }
         told["frames"] = ranges(&frames).into();
-        told["log_bytes"] = fs::metadata(self.layout.log()).map_or(0, |log| log.len()).into();
+        let bytes = |path: PathBuf| fs::metadata(path).map_or(0, |file| file.len());
+        told["log_bytes"] = bytes(self.layout.log()).into();
+        told["timing_bytes"] = bytes(self.layout.timings()).into();
         told
     }
 
@@ -211,14 +226,18 @@ impl KnownRun {
     }
 
     /// From the scene in the folder; read once it is there.
-    fn plan(&self) -> Option<(u64, f64)> {
+    fn plan(&self) -> Option<Plan> {
         let mut plan = lock(&self.plan);
         if plan.is_none() && self.layout.scene().is_file() {
             let scene = splashdown_scene::Scene::load(self.layout.scene(), &[]).ok()?;
             let clock = scene.time.clock();
-            *plan = Some((scene.time.last_frame(), clock.frame_time(1) - clock.frame_time(0)));
+            *plan = Some(Plan {
+                last_frame: scene.time.last_frame(),
+                interval: clock.frame_time(1) - clock.frame_time(0),
+                camera: scene.camera,
+            });
         }
-        *plan
+        plan.clone()
     }
 }
 

@@ -10,6 +10,7 @@ use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::middleware::{self, Next};
 use axum::routing::{get, post};
 use serde_json::json;
+use splashdown_scene::run_folder::Layout;
 use splashdown_scene::storage;
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -85,7 +86,7 @@ impl Server {
     pub fn open(options: Options) -> Result<Self, ViewError> {
         let runs = Runs::default();
         let opens = match &options.run {
-            Some(path) if !splashdown_scene::run_folder::Layout::new(path.as_path()).is_run() => {
+            Some(path) if !Layout::new(path.as_path()).is_run() => {
                 return Err(ViewError::NotARun(path.clone()));
             }
             Some(path) => Some(runs.add(path)),
@@ -149,6 +150,7 @@ fn router(app: Arc<App>) -> Router {
         .route("/{token}/api/runs/{id}", get(describe))
         .route("/{token}/api/runs/{id}/stop", post(stop))
         .route("/{token}/api/runs/{id}/log", get(log))
+        .route("/{token}/api/runs/{id}/timings", get(timings))
         .route("/{token}/api/runs/{id}/scene", get(scene))
         .route("/{token}/api/runs/{id}/frames/{index}", get(frame))
         .fallback(async || http::error(StatusCode::NOT_FOUND, "there is nothing at this address"))
@@ -343,34 +345,50 @@ async fn log(
     FromPath((_, id)): FromPath<(String, String)>,
     headers: HeaderMap,
 ) -> Answer {
-    away(move || {
-        let run = match known(&app, &id) {
-            Ok((_, run)) => run,
-            Err(answer) => return answer,
-        };
-        let Some(path) = run.file(run.layout.log()) else {
-            return http::error(StatusCode::NOT_FOUND, "this run has no log");
-        };
-        let length = std::fs::metadata(&path).map_or(0, |log| log.len());
-        let range = match http::asked(&headers, length) {
-            Asked::Whole => 0..length,
-            Asked::Part(range) => range,
-            Asked::Outside => return http::outside(length),
-        };
-        let range = range.start..range.end.min(range.start + LOG_BYTES);
-        if range.is_empty() {
-            return http::bytes(StatusCode::OK, "application/jsonl", Vec::new());
+    away(move || lines(&app, &id, &headers, Layout::log, "this run has no log")).await
+}
+
+async fn timings(
+    State(app): Shared,
+    FromPath((_, id)): FromPath<(String, String)>,
+    headers: HeaderMap,
+) -> Answer {
+    away(move || lines(&app, &id, &headers, Layout::timings, "this run has no times of stages")).await
+}
+
+/// A file of lines that grows while the run is computed.
+fn lines(
+    app: &App,
+    id: &str,
+    headers: &HeaderMap,
+    file: fn(&Layout) -> PathBuf,
+    missing: &'static str,
+) -> Answer {
+    let run = match known(app, id) {
+        Ok((_, run)) => run,
+        Err(answer) => return answer,
+    };
+    let Some(path) = run.file(file(&run.layout)) else {
+        return http::error(StatusCode::NOT_FOUND, missing);
+    };
+    let length = std::fs::metadata(&path).map_or(0, |log| log.len());
+    let range = match http::asked(headers, length) {
+        Asked::Whole => 0..length,
+        Asked::Part(range) => range,
+        Asked::Outside => return http::outside(length),
+    };
+    let range = range.start..range.end.min(range.start + LOG_BYTES);
+    if range.is_empty() {
+        return http::bytes(StatusCode::OK, "application/jsonl", Vec::new());
+    }
+    match read_part(&path, range.start, range.end - range.start) {
+        Ok(bytes) => {
+            let mut answer = http::partial("application/jsonl", &range, length, bytes);
+            answer.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+            answer
         }
-        match read_part(&path, range.start, range.end - range.start) {
-            Ok(bytes) => {
-                let mut answer = http::partial("application/jsonl", &range, length, bytes);
-                answer.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-                answer
-            }
-            Err(error) => http::error(StatusCode::NOT_FOUND, format!("the log cannot be read: {error}")),
-        }
-    })
-    .await
+        Err(error) => http::error(StatusCode::NOT_FOUND, format!("the file cannot be read: {error}")),
+    }
 }
 
 fn read_part(path: &Path, start: u64, count: u64) -> std::io::Result<Vec<u8>> {

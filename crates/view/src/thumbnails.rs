@@ -5,7 +5,7 @@ pub(crate) fn of(scene: &str) -> Option<&'static [u8]> {
     PICTURES.iter().find(|(name, _)| *name == scene).map(|(_, bytes)| *bytes)
 }
 
-const PICTURES: [(&str, &[u8]); 47] = [
+const PICTURES: [(&str, &[u8]); 49] = [
     ("quickstart", include_bytes!("../../../docs/gallery/quickstart.jpg")),
     ("quickstart-2d", include_bytes!("../../../docs/gallery/quickstart-2d.jpg")),
     ("tumbling-box", include_bytes!("../../../docs/gallery/tumbling-box.jpg")),
@@ -21,9 +21,11 @@ const PICTURES: [(&str, &[u8]); 47] = [
     ("pile-10000", include_bytes!("../../../docs/gallery/pile-10000.jpg")),
     ("card-house", include_bytes!("../../../docs/gallery/card-house.jpg")),
     ("broken-wall", include_bytes!("../../../docs/gallery/broken-wall.jpg")),
+    ("broken-bunny", include_bytes!("../../../docs/gallery/broken-bunny.jpg")),
     ("broken-pillar", include_bytes!("../../../docs/gallery/broken-pillar.jpg")),
     ("broken-table", include_bytes!("../../../docs/gallery/broken-table.jpg")),
     ("ragdolls", include_bytes!("../../../docs/gallery/ragdolls.jpg")),
+    ("incompressible-drop", include_bytes!("../../../docs/gallery/incompressible-drop.jpg")),
     ("squashed-cube", include_bytes!("../../../docs/gallery/squashed-cube.jpg")),
     ("scrambled-cube", include_bytes!("../../../docs/gallery/scrambled-cube.jpg")),
     ("rollers", include_bytes!("../../../docs/gallery/rollers.jpg")),

@@ -9,6 +9,9 @@ import { colourNeeds, keepEdges, type Look, painter, type PartView } from "./vie
 /** More lines than this are drawn thin. */
 const MOST_RODS = 20000;
 
+/** The mesh itself, or its coarse copy if there is one. */
+const detailed = (mesh: MeshPart, rough: boolean): MeshPart => (rough && mesh.coarse ? { ...mesh, ...mesh.coarse } : mesh);
+
 export class MeshView implements PartView {
   readonly object = new THREE.Group();
   private skin: THREE.Mesh | null = null;
@@ -22,19 +25,19 @@ export class MeshView implements PartView {
 
   constructor(private readonly flat: boolean) {}
 
-  needs(part: Part, settings: Settings): ArrayRef[] {
-    const mesh = part as MeshPart;
-    const refs = [mesh.position, ...colourNeeds(part, settings)];
+  needs(part: Part, settings: Settings, rough: boolean): ArrayRef[] {
+    const mesh = detailed(part as MeshPart, rough);
+    const refs = [mesh.position, ...colourNeeds(mesh, settings)];
     if (mesh.triangles) refs.push(mesh.triangles);
     if (mesh.lines) refs.push(mesh.lines);
     return refs;
   }
 
   update(frame: Frame, part: Part, look: Look): void {
-    const mesh = part as MeshPart;
+    const mesh = detailed(part as MeshPart, look.rough);
     this.positions = frame.f32(mesh.position);
     this.size = look.size;
-    const paint = painter(frame, part, look, () => look.liquid ?? ofBody(look.number));
+    const paint = painter(frame, mesh, look, () => look.liquid ?? ofBody(look.number));
     const count = mesh.position[1] / 3;
     const colours = new Float32Array(3 * count);
     const rgb: Rgb = [0, 0, 0];

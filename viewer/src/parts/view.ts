@@ -17,13 +17,19 @@ export interface Look {
   flat: boolean;
   /** Radius of the scene (m). */
   size: number;
+  /** Coarse copies of large surfaces, while things move. */
+  rough: boolean;
 }
+
+/** Is a part drawn? Contacts are, when they are asked for. */
+export const isShown = (part: Part, settings: Settings): boolean =>
+  part.name === "contact points" ? settings.contacts : !settings.hidden.includes(part.name);
 
 /** Draws one part of the frames. */
 export interface PartView {
   readonly object: THREE.Object3D;
   /** Arrays that drawing needs. */
-  needs(part: Part, settings: Settings): ArrayRef[];
+  needs(part: Part, settings: Settings, rough: boolean): ArrayRef[];
   update(frame: Frame, part: Part, look: Look): void;
   /** Entry of the part's fields that was hit; negative for none. */
   entry(hit: THREE.Intersection): number;

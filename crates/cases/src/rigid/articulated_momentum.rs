@@ -56,7 +56,8 @@ where
             } else if ball {
                 joint.limit_angular(0, -0.3, 0.3).limit_angular(1, -0.5, 0.5).limit_angular(2, -0.5, 0.5)
             } else if n % 2 == 0 {
-                let target = Signal::Sine { offset: 0.0, amplitude: 0.6, frequency: 0.7, phase: n as f64 };
+                let target =
+                    Signal::Sine { offset: 0.0, amplitude: 0.6, frequency: 0.7, phase: n as f64, rise: 0.0 };
                 let control = Control::Position { target, stiffness: 100.0, damping_ratio: 1.0 };
                 joint.drive(Drive { coordinate: D, control, cap: 5.0 })
             } else {

@@ -131,7 +131,8 @@ where
             joint.angular_damping = 10f64.powf(2.0 * unit());
         }
         if driven && unit() > 0.0 && joint.angular[0] != Freedom::Locked && !ball {
-            let target = Signal::Sine { offset: 0.0, amplitude: 1.0, frequency: 1.0, phase: unit() };
+            let target =
+                Signal::Sine { offset: 0.0, amplitude: 1.0, frequency: 1.0, phase: unit(), rise: 0.0 };
             let control = match unit() > 0.0 {
                 true => Control::Position { target, stiffness: 10f64.powf(1.0 + unit()), damping_ratio: 1.0 },
                 false => Control::Velocity { target, gain: f64::INFINITY },

@@ -44,7 +44,8 @@ fn skeleton(
     for (body, state) in bare.model().bodies.iter().zip(&bare.state().bodies) {
         world.add_body(body.clone(), state.frame, Twist::zero());
     }
-    let wave = |n: usize| Signal::Sine { offset: 0.0, amplitude, frequency, phase: -0.7 * n as f64 };
+    let wave =
+        |n: usize| Signal::Sine { offset: 0.0, amplitude, frequency, phase: -0.7 * n as f64, rise: 0.0 };
     for (n, joint) in bare.model().joints.iter().enumerate() {
         let control = Control::Position { target: wave(n), stiffness: 900.0, damping_ratio: 1.0 };
         let drive = Drive { coordinate: 3, control, cap: f64::INFINITY };

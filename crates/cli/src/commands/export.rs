@@ -15,6 +15,7 @@ Examples:
   splashdown export runs/quickstart                          then open the .pvd file in ParaView
   splashdown export runs/quickstart --format obj --frames 0..30 --out meshes
   splashdown export runs/quickstart --format ply --frames 12
+  splashdown export runs/smoke-ring --format vdb             smoke for Blender and Houdini
   splashdown export runs/quickstart --format gltf            one animated .glb for Blender and web pages")]
 pub struct Arguments {
     /// Folder of the run
@@ -51,6 +52,8 @@ enum Format {
     Gltf,
     /// One USD file with time samples (.usda)
     Usd,
+    /// One OpenVDB file a frame, with the grids of fluids
+    Vdb,
 }
 
 pub fn frames(text: &str) -> Result<RangeInclusive<u64>, String> {
@@ -73,6 +76,7 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
         Format::Obj => export::Format::Obj,
         Format::Gltf => export::Format::Gltf,
         Format::Usd => export::Format::Usd,
+        Format::Vdb => export::Format::Vdb,
     };
     let out =
         arguments.out.clone().unwrap_or_else(|| arguments.run.join(format!("export-{}", format.name())));
@@ -93,8 +97,9 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
         _ => Failure::bad_input(error),
     })?;
     for name in &exported.left_out {
+        let kind = if format == export::Format::Vdb { "no grid" } else { "a grid" };
         terminal::warn(&format!(
-            "note: `{name}` is a grid, which {} files cannot hold; use --format vtk",
+            "note: `{name}` is {kind}, which {} files cannot hold; use --format vtk",
             format.name()
         ));
     }

@@ -4,9 +4,11 @@ use crate::failure::Failure;
 use crate::terminal;
 use clap::Args;
 use serde_json::Value;
+use splashdown_render::{Canvas, Label};
 use splashdown_scene::run_folder::Layout;
 use splashdown_scene::storage;
-use splashdown_verify::{Plot, Scale, Series};
+use splashdown_scene::timings::Timing;
+use splashdown_verify::{Anchor, Mark, Plot, Scale, Series, Stroke, curve_colour};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
@@ -15,14 +17,15 @@ use std::path::PathBuf;
 Examples:
   splashdown plot runs/quickstart                            energies over time, as runs/quickstart/plot.svg
   splashdown plot runs/quickstart momentum.0 momentum.1
-  splashdown plot runs/quickstart solves.0.iterations --out iterations.svg
+  splashdown plot runs/quickstart solves.0.iterations --out iterations.png
+  splashdown plot runs/quickstart stages.contact stages.all  how long a step took (s), by stage
   splashdown plot runs/quickstart --list                     what the log holds")]
 pub struct Arguments {
     /// Folder of the run
     run: PathBuf,
     /// Quantities of the log to plot over time [default: the energies]
     quantities: Vec<String>,
-    /// SVG file to write [default: plot.svg in the run's folder]
+    /// SVG or PNG file to write [default: plot.svg in the run's folder]
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// List the quantities of the log instead
@@ -45,10 +48,11 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
         return Err(Failure::bad_input(format!("{} is not the folder of a run", arguments.run.display())));
     }
     let log = storage::read(&layout.log()).map_err(Failure::bad_input)?;
-    let curves = curves(&String::from_utf8_lossy(&log));
+    let mut curves = curves(&String::from_utf8_lossy(&log));
     if curves.is_empty() {
         return Err(Failure::bad_input(format!("{} holds no steps yet", layout.log().display())));
     }
+    curves.extend(stages(&layout));
     if arguments.list {
         curves.keys().for_each(|name| terminal::say(name));
         return Ok(());
@@ -77,12 +81,71 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
     if out.exists() && arguments.out.is_some() && !arguments.overwrite {
         return Err(Failure::bad_input(format!("{} exists; --overwrite replaces it", out.display())));
     }
-    storage::write_atomically(&out, |file| file.write_all(plot.to_svg().as_bytes()))
-        .map_err(Failure::failed)?;
+    let ending = out.extension().map(|ending| ending.to_ascii_lowercase());
+    let bytes = match ending.as_ref().and_then(|ending| ending.to_str()) {
+        Some("svg") => plot.to_svg().into_bytes(),
+        Some("png") => picture(&plot)?,
+        _ => {
+            return Err(Failure::bad_input(format!("{}: plots are written as .svg or .png", out.display())));
+        }
+    };
+    storage::write_atomically(&out, |file| file.write_all(&bytes)).map_err(Failure::failed)?;
     if !arguments.quiet {
         terminal::say(&out.display().to_string());
     }
     Ok(())
+}
+
+/// Pixels for each unit of a plot.
+const PIXELS: f64 = 2.0;
+
+/// The plot as a PNG file.
+fn picture(plot: &Plot) -> Result<Vec<u8>, Failure> {
+    let [width, height] = splashdown_verify::PLOT_SIZE;
+    let mut canvas = Canvas::new(width, height, PIXELS);
+    let ink = |curve: usize| {
+        let colour = u32::from_str_radix(&curve_colour(curve)[1..], 16).unwrap_or_default();
+        let [_, rgb @ ..] = colour.to_be_bytes();
+        rgb
+    };
+    for mark in plot.marks() {
+        match mark {
+            Mark::Line { points, stroke: Stroke::Grid } => canvas.line(&points, 1.0, [0xdd; 3]),
+            Mark::Line { points, stroke: Stroke::Frame } => canvas.line(&points, 1.0, [0x44; 3]),
+            Mark::Line { points, stroke: Stroke::Curve(curve, false) } => {
+                canvas.line(&points, 1.8, ink(curve));
+            }
+            Mark::Line { points, stroke: Stroke::Curve(curve, true) } => {
+                canvas.dashed(&points, 1.8, [6.0, 4.0], ink(curve));
+            }
+            Mark::Dot { at, curve } => canvas.dot(at, splashdown_verify::DOT_RADIUS, ink(curve)),
+            Mark::Text { at, anchor, upwards, bold, text } => {
+                let anchor = match anchor {
+                    Anchor::Start => 0.0,
+                    Anchor::Middle => 0.5,
+                    Anchor::End => 1.0,
+                };
+                canvas.text(&Label { text: &text, at, anchor, upwards, size: 13.0, bold, ink: [0x22; 3] });
+            }
+        }
+    }
+    let mut bytes = Vec::new();
+    canvas.finish().write_png(&mut bytes).map_err(Failure::failed)?;
+    Ok(bytes)
+}
+
+/// Seconds a step by stage, as `stages.NAME`; nothing if the run has not measured them.
+fn stages(layout: &Layout) -> BTreeMap<String, Vec<[f64; 2]>> {
+    let mut curves: BTreeMap<String, Vec<[f64; 2]>> = BTreeMap::new();
+    let text = storage::read(&layout.timings()).unwrap_or_default();
+    for line in String::from_utf8_lossy(&text).lines() {
+        let Ok(timing) = serde_json::from_str::<Timing>(line) else { break };
+        for (name, seconds) in timing.seconds {
+            let a_step = seconds / timing.steps.max(1) as f64;
+            curves.entry(format!("stages.{name}")).or_default().push([timing.time, a_step]);
+        }
+    }
+    curves
 }
 
 /// Every number of the log over time, by its path in the records. A line that was cut short by a kill ends the log.

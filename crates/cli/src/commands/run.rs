@@ -74,6 +74,9 @@ pub fn use_threads(threads: Option<u16>) -> Result<(), Failure> {
 
 pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
     use_threads(arguments.threads)?;
+    if let Some(flag) = arguments.place.given().filter(|_| !arguments.view) {
+        return Err(Failure::bad_input(format!("{flag} is for the viewer; add --view to watch the run")));
+    }
     if let Some(end) = arguments.until.filter(|end| !(end.is_finite() && *end > 0.0)) {
         return Err(Failure::bad_input(format!(
             "--until {end}: expected a positive, finite number of seconds"

@@ -43,6 +43,16 @@ pub struct Place {
 }
 
 impl Place {
+    /// A flag that was given.
+    pub fn given(&self) -> Option<&'static str> {
+        match self {
+            Self { open: true, .. } => Some("--open"),
+            Self { port: 1.., .. } => Some("--port"),
+            Self { bind, .. } if *bind != IpAddr::V4(Ipv4Addr::LOCALHOST) => Some("--bind"),
+            _ => None,
+        }
+    }
+
     fn options(&self) -> Options {
         Options { bind: self.bind, port: self.port, ..Options::default() }
     }

@@ -26,6 +26,16 @@ where
     LevelSet(Arc<LevelSet<D>>),
     /// A closed surface in world coordinates whose nodes move on their own.
     Surface(SurfaceObstacle<D>),
+    /// Whatever has a signed distance, in object coordinates: a rigid body.
+    Field(Arc<dyn DistanceField<D>>),
+}
+
+/// A solid that is known by its signed distance, in object coordinates.
+pub trait DistanceField<const D: usize>: std::fmt::Debug + Send + Sync {
+    /// Signed distance (m, negative inside) and outward unit normal at `x`.
+    fn distance_and_normal(&self, x: &Vector<D>) -> (f64, Vector<D>);
+    /// Box around it (m); may be unbounded.
+    fn bounds(&self) -> Aabb<D>;
 }
 
 /// An object that particles collide with and that they do not move.
@@ -97,6 +107,10 @@ where
                 (level_set.value(&local), normal, self.twist.at(&(x - self.end.position)))
             }
             ObstacleShape::Surface(surface) => surface.probe(x),
+            ObstacleShape::Field(field) => {
+                let (distance, normal) = field.distance_and_normal(&self.end.to_object(x));
+                (distance, self.end.vector_to_world(&normal), self.twist.at(&(x - self.end.position)))
+            }
         };
         Probe { distance: distance - self.thickness, normal, velocity }
     }
@@ -106,23 +120,29 @@ where
         self.bounds().grown(reach)
     }
 
+    /// A box in the world around the box `own` of its coordinates.
+    fn placed(&self, own: Aabb<D>) -> Aabb<D> {
+        if !own.min.iter().chain(own.max.iter()).all(|c| c.is_finite()) {
+            return Aabb::everything();
+        }
+        let mut corners = Vec::new();
+        for bits in 0..1usize << D {
+            let corner =
+                Vector::<D>::from_fn(
+                    |axis, _| {
+                        if bits >> axis & 1 == 1 { own.max[axis] } else { own.min[axis] }
+                    },
+                );
+            corners.push(self.end.to_world(&corner));
+        }
+        Aabb::of_points(&corners).grown(self.thickness)
+    }
+
     /// Box around it at the end of the step, grown by its thickness; everything for obstacles without bounds.
     fn bounds(&self) -> Aabb<D> {
         match &self.shape {
-            ObstacleShape::Shape(shape) => {
-                let own = shape.bounds();
-                if !own.min.iter().chain(own.max.iter()).all(|c| c.is_finite()) {
-                    return Aabb::everything();
-                }
-                let mut corners = Vec::new();
-                for bits in 0..1usize << D {
-                    let corner = Vector::<D>::from_fn(|axis, _| {
-                        if bits >> axis & 1 == 1 { own.max[axis] } else { own.min[axis] }
-                    });
-                    corners.push(self.end.to_world(&corner));
-                }
-                Aabb::of_points(&corners).grown(self.thickness)
-            }
+            ObstacleShape::Shape(shape) => self.placed(shape.bounds()),
+            ObstacleShape::Field(field) => self.placed(field.bounds()),
             ObstacleShape::LevelSet(_) => Aabb::everything(),
             ObstacleShape::Surface(surface) => surface.bounds().grown(self.thickness),
         }

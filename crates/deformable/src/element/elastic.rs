@@ -139,6 +139,30 @@ where
         stress
     }
 
+    /// `sqrt(3/2 s : s)` with the deviator `s` of the Cauchy stress `P F^T / J`, the mean over an element's points. Two-dimensional elements and
+    /// membranes have no stress across.
+    pub(super) fn von_mises_stresses(&self) -> Vec<f64> {
+        /// An element that is flat or inside out has no Cauchy stress; its force is spread over this share of its rest volume.
+        const LEAST_VOLUME: f64 = 0.01;
+        let at = |point: usize| {
+            let state = &self.state[point];
+            let mut cauchy = self.stress(point, state);
+            if !self.material.law.model.is_linear() {
+                let volume = state.stretch.iter().product::<f64>().max(LEAST_VOLUME);
+                for (j, mut column) in cauchy.column_iter_mut().enumerate() {
+                    column *= state.stretch[j] / volume;
+                }
+            }
+            let sizes = cauchy.norm_squared() - cauchy.trace().powi(2) / 3.0;
+            (1.5 * sizes.max(0.0)).sqrt()
+        };
+        let mean = |element: usize| {
+            let points = element * self.points..(element + 1) * self.points;
+            points.map(at).sum::<f64>() / self.points as f64
+        };
+        (0..self.len()).map(mean).collect()
+    }
+
     pub(super) fn add_elastic_force(&self, force: &mut [f64]) {
         let diagonal = self.fibres.is_empty() && !self.material.law.model.is_linear();
         self.partition.assemble::<D>(force, |chunk, out| {

@@ -257,6 +257,10 @@ where
         self.material.law.extension.has_energy()
     }
 
+    fn stresses(&self) -> Option<Vec<f64>> {
+        Some(self.von_mises_stresses())
+    }
+
     fn add_elastic(&self, force: &mut [f64]) {
         self.add_elastic_force(force);
     }

@@ -303,3 +303,40 @@ fn a_flipped_membrane_turns_back_when_it_knows_its_side() {
     assert_eq!(force.inverted(), count);
     assert!(force.energy() > 0.0);
 }
+
+/// A bar that is stretched by `e` along one axis and held across: stresses `(lambda + 2 mu) e`, `lambda e`, `lambda e`, and of these von Mises makes
+/// `2 mu e`, to first order for every law; exactly, and however it is turned, for the linear law without turning and for the others with it.
+#[test]
+fn the_stress_of_a_stretched_bar_is_that_of_hooke() {
+    let e = 1e-4;
+    let (s, c) = 0.8f64.sin_cos();
+    for model in [
+        Model::Linear,
+        Model::RotatedLinear,
+        Model::StVenantKirchhoff,
+        Model::NeoHookean,
+        Model::FixedCorotated,
+    ] {
+        let (mut force, rest) = cube(material(Law::safe(model), DampingKind::Conserving));
+        let turned = model != Model::Linear;
+        let position: Vec<f64> = rest
+            .as_chunks::<3>()
+            .0
+            .iter()
+            .flat_map(|&[x, y, z]| {
+                let x = x * (1.0 + e);
+                if turned { [c * x - s * y, s * x + c * y, z] } else { [x, y, z] }
+            })
+            .collect();
+        force.update(&position).unwrap();
+        let stresses = force.stresses().unwrap();
+        assert_eq!(stresses.len(), force.len());
+        for stress in stresses {
+            assert!((stress / (2.0 * 20.0 * e) - 1.0).abs() < 1e-3, "{model:?}: {stress}");
+        }
+    }
+    // The same pressure from all sides is no reason to yield.
+    let (mut force, rest) = cube(material(Law::safe(Model::NeoHookean), DampingKind::Conserving));
+    force.update(&rest.iter().map(|x| 0.9 * x).collect::<Vec<_>>()).unwrap();
+    assert!(force.stresses().unwrap().iter().all(|stress| *stress < 1e-6));
+}

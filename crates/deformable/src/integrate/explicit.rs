@@ -1,11 +1,32 @@
-//! The schemes with explicit elasticity and implicit damping (spec 3.14).
+//! The schemes with explicit elasticity and implicit damping (spec 3.14), stage by stage, so that a world with other things in it can act between the stages:
+//!
+//! | stage | function |
+//! |---|---|
+//! | I velocity to n+1/2, volume, self-repulsions | [`Integrator::begin`] |
+//! | IV.1 positions to n+1, obstacles | [`Integrator::move_particles`] |
+//! | IV.2 self-contact | [`Integrator::collide_self`] |
+//! | V velocity to n+1, friction at obstacles | [`Integrator::finish`] |
+//! | V self-repulsions | [`Integrator::repel_at_end`] |
 
-use super::{IntegrateError, IntegrationReport, Integrator, Motion};
+use super::{IntegrateError, IntegrationReport, Integrator, Link, Motion, Scheme};
 use crate::collide::{CollisionMethod, Path, Touch, collide, friction_map};
 use crate::force::read;
 use crate::incompressible::Kept;
 use crate::solid::Solid;
 use splashdown_math::{Dim, Space, Vector};
+
+/// An explicit step under way: what its stages hand on. Flat, `D` entries a particle.
+#[derive(Debug, Clone)]
+pub struct Stages {
+    /// The velocity `v^{n+1/2}` that moves positions (m/s).
+    pub moving: Vec<f64>,
+    /// The velocity from which the end of the step is reached: `v^n` after collisions (m/s).
+    pub start: Vec<f64>,
+    /// Positions at the end of the step (m), after [`Integrator::move_particles`].
+    pub next: Vec<f64>,
+    /// Length of the step (s).
+    pub dt: f64,
+}
 
 fn plus(a: &[f64], factor: f64, b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a + factor * b).collect()
@@ -15,27 +36,6 @@ impl<const D: usize> Integrator<D>
 where
     Dim<D>: Space<D>,
 {
-    /// Objects: corrects the end positions and the velocity of the start of the step.
-    fn collide_objects(
-        &mut self,
-        solid: &Solid<D>,
-        motion: &Motion,
-        moving: &[f64],
-        next: &mut [f64],
-        velocity: &mut [f64],
-        dt: f64,
-    ) {
-        self.touches = collide(
-            &self.obstacles,
-            &self.colliders,
-            self.method,
-            |node| !solid.pinned()[node as usize],
-            &Path { position: &motion.position, moving, dt },
-            next,
-            velocity,
-        );
-    }
-
     /// Contacts with objects that the motion `moving` would make from here.
     fn coming_touches(&self, solid: &Solid<D>, motion: &Motion, moving: &[f64], dt: f64) -> Vec<Touch<D>> {
         let (mut next, mut velocity) = (plus(&motion.position, dt, moving), moving.to_vec());
@@ -50,6 +50,76 @@ where
         )
     }
 
+    /// What damping has to know of contacts in the prediction: those with rigid bodies, and the obstacles that particles run into by the other forces.
+    fn coming_links(&self, solid: &Solid<D>, motion: &Motion, dt: f64) -> Vec<Link<D>> {
+        if solid.damping_rows() == 0 || (self.links.is_empty() && self.obstacles.is_empty()) {
+            return Vec::new();
+        }
+        let mut links = self.links.clone();
+        if !self.obstacles.is_empty() {
+            let mut force = vec![0.0; motion.velocity.len()];
+            solid.add_elastic(&mut force);
+            solid.add_gravity(&mut force);
+            let mut moving = motion.velocity.clone();
+            add_push(solid, &force, 0.5 * dt, &mut moving);
+            links.extend(self.coming_touches(solid, motion, &moving, dt).into_iter().map(|touch| {
+                let probe = self.obstacles[touch.obstacle as usize].probe(&motion.point(touch.node as usize));
+                // Until it arrives at the surface, at most.
+                let speed = (-probe.distance / dt).min(touch.body_velocity.dot(&touch.normal));
+                let change = speed - touch.normal.dot(&motion.speed(touch.node as usize));
+                let (particle, normal) = (touch.node, touch.normal);
+                Link { particle, carrier: None, normal, arm: Vector::zeros(), change }
+            }));
+        }
+        links
+    }
+
+    /// The change of the carriers' twists by `force` on their particles over `dt`, and by gravity.
+    fn push_carriers(&mut self, solid: &Solid<D>, force: &[f64], dt: f64) {
+        let Some(carriers) = &mut self.carriers else { return };
+        let mut pull = force.to_vec();
+        // The weight of a carried particle is not borne by anything.
+        for bound in &carriers.bound {
+            let particle = bound.particle as usize;
+            for axis in 0..D {
+                pull[D * particle + axis] -= solid.masses()[particle] * solid.gravity[axis];
+            }
+        }
+        carriers.take_forces(&pull, dt, &solid.gravity);
+    }
+
+    /// The velocity after `tau` seconds with contacts kept: of particles at obstacles their normal velocity stays, and those at rigid bodies get all that pushes on them,
+    /// for contact to see. Returns the change and the iterations.
+    fn velocity_with_links(
+        &mut self,
+        solid: &Solid<D>,
+        start: &[f64],
+        tau: f64,
+        touches: &[Touch<D>],
+    ) -> Result<(Vec<f64>, usize), IntegrateError> {
+        if self.links.is_empty() || solid.damping_rows() == 0 {
+            return self.velocity_change(solid, start, tau, touches);
+        }
+        let mut links = self.links.clone();
+        links.extend(touches.iter().map(|touch| {
+            let (particle, normal) = (touch.node, touch.normal);
+            Link { particle, carrier: None, normal, arm: Vector::zeros(), change: 0.0 }
+        }));
+        let (damped, iterations) = self.damping_velocity(solid, start, tau, &links)?;
+        let force = total_force(solid, &damped);
+        self.push_carriers(solid, &force, tau);
+        let mut change = vec![0.0; start.len()];
+        add_push(solid, &force, tau, &mut change);
+        // At obstacles the normal velocity stays.
+        for touch in touches {
+            let at = D * touch.node as usize;
+            for axis in 0..D {
+                change[at + axis] = damped[at + axis] - start[at + axis];
+            }
+        }
+        Ok((change, iterations))
+    }
+
     /// The velocity `moving` to the half step, from which positions move; incompressible bodies get back their volume by it.
     fn predict(
         &mut self,
@@ -59,9 +129,20 @@ where
         report: &mut IntegrationReport,
     ) -> Result<Vec<f64>, IntegrateError> {
         solid.update(&motion.position)?;
-        let (half, iterations) = self.velocity_change(solid, &motion.velocity, 0.5 * dt, &[])?;
-        report.linear_iterations += iterations;
-        let mut moving = plus(&motion.velocity, 1.0, &half);
+        let links = self.coming_links(solid, motion, dt);
+        let mut moving = if links.is_empty() {
+            let (half, iterations) = self.velocity_change(solid, &motion.velocity, 0.5 * dt, &[])?;
+            report.linear_iterations += iterations;
+            plus(&motion.velocity, 1.0, &half)
+        } else {
+            let (damped, iterations) = self.damping_velocity(solid, &motion.velocity, 0.5 * dt, &links)?;
+            report.linear_iterations += iterations;
+            let force = total_force(solid, &damped);
+            self.push_carriers(solid, &force, 0.5 * dt);
+            let mut moving = motion.velocity.clone();
+            add_push(solid, &force, 0.5 * dt, &mut moving);
+            moving
+        };
         let Some(contact_first) = self.incompressible.as_ref().map(|body| body.options.contact_in_prediction)
         else {
             return Ok(moving);
@@ -110,222 +191,264 @@ where
         solid: &Solid<D>,
         position: &[f64],
         start: &mut [f64],
+        touches: &[Touch<D>],
         report: &mut IntegrationReport,
     ) -> Result<(), IntegrateError> {
         let Some(incompressible) = &mut self.incompressible else { return Ok(()) };
         let pairs = self.self_contact.as_ref().map_or_else(Vec::new, |c| c.rows(position, 1.0));
-        let kept = Kept { touches: &self.touches, pairs: &pairs };
+        let kept = Kept { touches, pairs: &pairs };
         incompressible.correct_velocity(solid, position, start, &kept, &mut report.incompressible)?;
         Ok(())
     }
 
-    /// Self-contact between the accepted and the new positions: corrects these, and the velocities by what the average velocity changed.
-    fn collide_self(
+    /// I: the velocity that moves the particles. Self-repulsions act on it in schemes B and C.
+    ///
+    /// # Errors
+    /// A force without value, or a velocity solve that fails.
+    #[inline(never)]
+    pub fn begin(
+        &mut self,
+        solid: &mut Solid<D>,
+        motion: &Motion,
+        dt: f64,
+        report: &mut IntegrationReport,
+    ) -> Result<Stages, IntegrateError> {
+        let mut moving = match self.scheme {
+            Scheme::Newmark => self.explicit_half(solid, motion, dt)?,
+            _ => self.predict(solid, motion, dt, report)?,
+        };
+        if let (Scheme::B | Scheme::C, Some(contact)) = (self.scheme, &mut self.self_contact) {
+            contact.find_pairs(&motion.position);
+            contact.repel(&solid.inverse_masses(), &motion.position, &mut moving, dt, true);
+        }
+        // Newmark goes on from the half step, the others from its start.
+        let start = if self.scheme == Scheme::Newmark { moving.clone() } else { motion.velocity.clone() };
+        Ok(Stages { moving, start, next: Vec::new(), dt })
+    }
+
+    /// IV.1: positions move, and obstacles stop the particles that run into them; `stages.start` loses what they take. Particles for which `elsewhere` are left out:
+    /// someone else sees to their contacts.
+    pub fn move_particles(
         &mut self,
         solid: &Solid<D>,
         motion: &Motion,
-        next: &mut [f64],
-        velocity: &mut [f64],
-        dt: f64,
+        stages: &mut Stages,
+        elsewhere: impl Fn(u32) -> bool + Sync,
+    ) {
+        let Stages { moving, start, next, dt } = stages;
+        *next = plus(&motion.position, *dt, moving);
+        self.touches = collide(
+            &self.obstacles,
+            &self.colliders,
+            self.method,
+            |node| !solid.pinned()[node as usize] && !elsewhere(node),
+            &Path { position: &motion.position, moving, dt: *dt },
+            next,
+            start,
+        );
+    }
+
+    /// IV.2: self-contact between the accepted and the new positions: corrects these, and the velocities by what the average velocity changed.
+    ///
+    /// # Errors
+    /// Contact that cannot be resolved.
+    #[inline(never)]
+    pub fn collide_self(
+        &mut self,
+        solid: &Solid<D>,
+        motion: &Motion,
+        stages: &mut Stages,
         report: &mut IntegrationReport,
     ) -> Result<(), IntegrateError> {
         if let Some(contact) = &mut self.self_contact {
             contact.resolve(
                 &solid.inverse_masses(),
                 &motion.position,
-                next,
-                velocity,
-                dt,
+                &mut stages.next,
+                &mut stages.start,
+                stages.dt,
                 &mut report.self_contact,
             )?;
         }
         Ok(())
     }
 
-    /// Scheme A: velocity to the half step, positions, trapezoidal velocity.
-    pub(super) fn step_a(
+    /// V: the velocity at the end of the step, with friction at obstacles; `stages.next` are the positions there.
+    ///
+    /// # Errors
+    /// As [`Self::begin`].
+    #[inline(never)]
+    pub fn finish(
+        &mut self,
+        solid: &mut Solid<D>,
+        motion: &Motion,
+        stages: &mut Stages,
+        report: &mut IntegrationReport,
+    ) -> Result<Vec<f64>, IntegrateError> {
+        let touches = std::mem::take(&mut self.touches);
+        let velocity = match self.scheme {
+            Scheme::A => self.finish_a(solid, motion, stages, &touches, report),
+            Scheme::B => self.finish_b(solid, motion, stages, &touches, report),
+            Scheme::C => self.finish_c(solid, stages, &touches, report),
+            _ => self.finish_newmark(solid, stages, &touches, report),
+        };
+        self.touches = touches;
+        velocity
+    }
+
+    /// V, last: friction and inelastic repulsions between surfaces, no springs.
+    #[inline(never)]
+    pub fn repel_at_end(&mut self, solid: &Solid<D>, next: &[f64], velocity: &mut [f64], dt: f64) {
+        if let (Scheme::B | Scheme::C, Some(contact)) = (self.scheme, &mut self.self_contact) {
+            contact.repel(&solid.inverse_masses(), next, velocity, dt, false);
+        }
+    }
+
+    /// All stages, with nothing else in the world.
+    pub(super) fn step_explicit(
         &mut self,
         solid: &mut Solid<D>,
         motion: &mut Motion,
         dt: f64,
         report: &mut IntegrationReport,
     ) -> Result<(), IntegrateError> {
-        let moving = self.predict(solid, motion, dt, report)?;
-        let mut next = plus(&motion.position, dt, &moving);
-        let mut start = motion.velocity.clone();
-        self.collide_objects(solid, motion, &moving, &mut next, &mut start, dt);
-        self.collide_self(solid, motion, &mut next, &mut start, dt, report)?;
-        self.keep_volume(solid, &motion.position, &mut start, report)?;
-        // The explicit half: a(x^n, v^n).
-        let mut force = vec![0.0; start.len()];
-        solid.add_elastic(&mut force);
-        solid.add_gravity(&mut force);
-        solid.add_damping(&start, &mut force);
-        let mut velocity = start;
-        for particle in (0..solid.len()).filter(|&particle| !solid.pinned()[particle]) {
-            for at in D * particle..D * (particle + 1) {
-                velocity[at] += 0.5 * dt / solid.masses()[particle] * force[at];
-            }
-        }
-        solid.update(&next)?;
-        let touches = std::mem::take(&mut self.touches);
+        let mut stages = self.begin(solid, motion, dt, report)?;
+        self.move_particles(solid, motion, &mut stages, |_| false);
+        self.collide_self(solid, motion, &mut stages, report)?;
+        let mut velocity = self.finish(solid, motion, &mut stages, report)?;
+        self.repel_at_end(solid, &stages.next, &mut velocity, dt);
+        motion.position = stages.next;
+        motion.velocity = velocity;
+        Ok(())
+    }
+
+    /// Scheme A: an explicit half from the start of the step, an implicit half at its end.
+    fn finish_a(
+        &mut self,
+        solid: &mut Solid<D>,
+        motion: &Motion,
+        stages: &mut Stages,
+        touches: &[Touch<D>],
+        report: &mut IntegrationReport,
+    ) -> Result<Vec<f64>, IntegrateError> {
+        self.keep_volume(solid, &motion.position, &mut stages.start, touches, report)?;
+        // The forces are still those of x^n.
+        let dt = stages.dt;
+        let mut velocity = stages.start.clone();
+        let force = total_force(solid, &velocity);
+        add_push(solid, &force, 0.5 * dt, &mut velocity);
+        solid.update(&stages.next)?;
         // Contacts keep the normal velocity of the obstacle through both halves.
-        hold(&mut velocity, &touches);
-        let (change, iterations) = self.velocity_change(solid, &velocity, 0.5 * dt, &touches)?;
+        hold(&mut velocity, touches);
+        let (change, iterations) = self.velocity_change(solid, &velocity, 0.5 * dt, touches)?;
         report.linear_iterations += iterations;
-        motion.velocity = plus(&velocity, 1.0, &change);
-        motion.position = next;
-        self.touches = touches;
-        Ok(())
+        Ok(plus(&velocity, 1.0, &change))
     }
 
-    /// Scheme B, the order of the pseudo-code of spec 3.14.
-    pub(super) fn step_b(
+    /// Scheme B, the order of the pseudo-code of spec 3.14: the velocity half way with normal constraints, from there to the end, friction from the forces that the
+    /// constraints held back.
+    fn finish_b(
         &mut self,
         solid: &mut Solid<D>,
-        motion: &mut Motion,
-        dt: f64,
+        motion: &Motion,
+        stages: &mut Stages,
+        touches: &[Touch<D>],
         report: &mut IntegrationReport,
-    ) -> Result<(), IntegrateError> {
-        // 1. Velocity to the half step, without contact rows.
-        let mut moving = self.predict(solid, motion, dt, report)?;
-        // 2. Self-repulsions.
-        let inverse = solid.inverse_masses();
-        if let Some(contact) = &mut self.self_contact {
-            contact.find_pairs(&motion.position);
-            contact.repel(&inverse, &motion.position, &mut moving, dt, true);
-        }
-        // 3. and 4. Positions and objects.
-        let mut next = plus(&motion.position, dt, &moving);
-        let mut start = motion.velocity.clone();
-        self.collide_objects(solid, motion, &moving, &mut next, &mut start, dt);
-        self.collide_self(solid, motion, &mut next, &mut start, dt, report)?;
-        // 5. Velocity at the half step with normal constraints.
-        let midway: Vec<f64> = motion.position.iter().zip(&next).map(|(a, b)| 0.5 * (a + b)).collect();
-        self.keep_volume(solid, &midway, &mut start, report)?;
+    ) -> Result<Vec<f64>, IntegrateError> {
+        let midway: Vec<f64> = motion.position.iter().zip(&stages.next).map(|(a, b)| 0.5 * (a + b)).collect();
+        self.keep_volume(solid, &midway, &mut stages.start, touches, report)?;
         solid.update(&midway)?;
-        let touches = std::mem::take(&mut self.touches);
-        let (change, iterations) = self.velocity_change(solid, &start, 0.5 * dt, &touches)?;
+        let dt = stages.dt;
+        let (change, iterations) = self.velocity_with_links(solid, &stages.start, 0.5 * dt, touches)?;
         report.linear_iterations += iterations;
-        // 6. To the end of the step.
-        let mut velocity = plus(&start, 2.0, &change);
-        // 7. Friction from the forces that the constraints held back.
+        if let Some(carriers) = &mut self.carriers {
+            carriers.change.iter_mut().for_each(|change| *change = *change * 2.0);
+        }
+        let mut velocity = plus(&stages.start, 2.0, &change);
         if self.method == CollisionMethod::Swept && !touches.is_empty() {
-            let middle = plus(&start, 1.0, &change);
-            let mut force = vec![0.0; middle.len()];
-            solid.add_elastic(&mut force);
-            solid.add_gravity(&mut force);
-            solid.add_damping(&middle, &mut force);
-            for touch in &touches {
-                let push = read::<D>(&force, touch.node).dot(&touch.normal)
-                    * 0.5
-                    * dt
-                    * inverse[touch.node as usize];
-                let push = if self.release { 2.0 * push } else { (2.0 * push).min(0.0) };
-                apply(&mut velocity, touch.node, |v: Vector<D>| {
-                    friction_map(
-                        &(v + touch.normal * push),
-                        &touch.normal,
-                        &touch.body_velocity,
-                        touch.friction,
-                    )
-                });
-            }
+            let force = total_force(solid, &plus(&stages.start, 1.0, &change));
+            self.rub(solid, &force, dt, touches, &mut velocity);
         }
-        // 8. Friction and inelastic repulsions, no springs.
-        if let Some(contact) = &mut self.self_contact {
-            contact.repel(&inverse, &next, &mut velocity, dt, false);
-        }
-        motion.position = next;
-        motion.velocity = velocity;
-        self.touches = touches;
-        Ok(())
+        Ok(velocity)
     }
 
-    /// Scheme C: Newmark positions, backward Euler velocity.
-    pub(super) fn step_c(
+    /// Scheme C: a backward Euler velocity at the new positions.
+    fn finish_c(
         &mut self,
         solid: &mut Solid<D>,
-        motion: &mut Motion,
-        dt: f64,
+        stages: &mut Stages,
+        touches: &[Touch<D>],
         report: &mut IntegrationReport,
-    ) -> Result<(), IntegrateError> {
-        let mut moving = self.predict(solid, motion, dt, report)?;
-        let inverse = solid.inverse_masses();
-        if let Some(contact) = &mut self.self_contact {
-            contact.find_pairs(&motion.position);
-            contact.repel(&inverse, &motion.position, &mut moving, dt, true);
-        }
-        let mut next = plus(&motion.position, dt, &moving);
-        let mut start = motion.velocity.clone();
-        self.collide_objects(solid, motion, &moving, &mut next, &mut start, dt);
-        self.collide_self(solid, motion, &mut next, &mut start, dt, report)?;
-        self.keep_volume(solid, &next, &mut start, report)?;
-        solid.update(&next)?;
-        let touches = std::mem::take(&mut self.touches);
-        let (change, iterations) = self.velocity_change(solid, &start, dt, &touches)?;
+    ) -> Result<Vec<f64>, IntegrateError> {
+        self.keep_volume(solid, &stages.next, &mut stages.start, touches, report)?;
+        solid.update(&stages.next)?;
+        let (change, iterations) = self.velocity_with_links(solid, &stages.start, stages.dt, touches)?;
         report.linear_iterations += iterations;
-        let mut velocity = plus(&start, 1.0, &change);
+        let mut velocity = plus(&stages.start, 1.0, &change);
         if self.method == CollisionMethod::Swept && !touches.is_empty() {
-            let mut force = vec![0.0; velocity.len()];
-            solid.add_elastic(&mut force);
-            solid.add_gravity(&mut force);
-            solid.add_damping(&velocity, &mut force);
-            for touch in &touches {
-                // Backward Euler holds back the whole step's push once.
-                let push =
-                    read::<D>(&force, touch.node).dot(&touch.normal) * dt * inverse[touch.node as usize];
-                let push = if self.release { push } else { push.min(0.0) };
-                apply(&mut velocity, touch.node, |v: Vector<D>| {
-                    friction_map(
-                        &(v + touch.normal * push),
-                        &touch.normal,
-                        &touch.body_velocity,
-                        touch.friction,
-                    )
-                });
-            }
+            let force = total_force(solid, &velocity);
+            self.rub(solid, &force, stages.dt, touches, &mut velocity);
         }
-        if let Some(contact) = &mut self.self_contact {
-            contact.repel(&inverse, &next, &mut velocity, dt, false);
-        }
-        motion.position = next;
-        motion.velocity = velocity;
-        self.touches = touches;
-        Ok(())
+        Ok(velocity)
     }
 
-    /// Plain Newmark: explicit first half, implicit second half.
-    pub(super) fn step_newmark(
+    /// Plain Newmark: the implicit second half.
+    fn finish_newmark(
         &mut self,
         solid: &mut Solid<D>,
-        motion: &mut Motion,
-        dt: f64,
+        stages: &mut Stages,
+        touches: &[Touch<D>],
         report: &mut IntegrationReport,
-    ) -> Result<(), IntegrateError> {
+    ) -> Result<Vec<f64>, IntegrateError> {
+        solid.update(&stages.next)?;
+        let (change, iterations) = self.velocity_change(solid, &stages.start, 0.5 * stages.dt, touches)?;
+        report.linear_iterations += iterations;
+        Ok(plus(&stages.start, 1.0, &change))
+    }
+
+    /// The explicit half of plain Newmark.
+    fn explicit_half(
+        &self,
+        solid: &mut Solid<D>,
+        motion: &Motion,
+        dt: f64,
+    ) -> Result<Vec<f64>, IntegrateError> {
         solid.update(&motion.position)?;
-        let mut force = vec![0.0; motion.velocity.len()];
-        solid.add_elastic(&mut force);
-        solid.add_gravity(&mut force);
-        solid.add_damping(&motion.velocity, &mut force);
+        let force = total_force(solid, &motion.velocity);
         let mut moving = motion.velocity.clone();
-        for particle in (0..solid.len()).filter(|&particle| !solid.pinned()[particle]) {
-            for at in D * particle..D * (particle + 1) {
-                moving[at] += 0.5 * dt / solid.masses()[particle] * force[at];
-            }
+        add_push(solid, &force, 0.5 * dt, &mut moving);
+        Ok(moving)
+    }
+
+    /// Friction at obstacles: `force` is what pushes on the particles during the `dt` that the normal constraints held back.
+    fn rub(&self, solid: &Solid<D>, force: &[f64], dt: f64, touches: &[Touch<D>], velocity: &mut [f64]) {
+        for touch in touches {
+            let push = read::<D>(force, touch.node).dot(&touch.normal)
+                * dt
+                * solid.inverse_mass(touch.node as usize);
+            let push = if self.release { push } else { push.min(0.0) };
+            apply(velocity, touch.node, |v: Vector<D>| {
+                friction_map(&(v + touch.normal * push), &touch.normal, &touch.body_velocity, touch.friction)
+            });
         }
-        let mut next = plus(&motion.position, dt, &moving);
-        let mut start = moving.clone();
-        self.collide_objects(solid, motion, &moving, &mut next, &mut start, dt);
-        self.collide_self(solid, motion, &mut next, &mut start, dt, report)?;
-        solid.update(&next)?;
-        let touches = std::mem::take(&mut self.touches);
-        let (change, iterations) = self.velocity_change(solid, &start, 0.5 * dt, &touches)?;
-        report.linear_iterations += iterations;
-        motion.velocity = plus(&start, 1.0, &change);
-        motion.position = next;
-        self.touches = touches;
-        Ok(())
+    }
+}
+
+/// Elastic forces and weights at the last update, and damping forces at `velocity` (N).
+fn total_force<const D: usize>(solid: &Solid<D>, velocity: &[f64]) -> Vec<f64> {
+    let mut force = vec![0.0; velocity.len()];
+    solid.add_elastic(&mut force);
+    solid.add_gravity(&mut force);
+    solid.add_damping(velocity, &mut force);
+    force
+}
+
+/// Changes the velocity of what is not pinned by `force` over `dt`.
+fn add_push<const D: usize>(solid: &Solid<D>, force: &[f64], dt: f64, velocity: &mut [f64]) {
+    for particle in (0..solid.len()).filter(|&particle| !solid.pinned()[particle]) {
+        for at in D * particle..D * (particle + 1) {
+            velocity[at] += dt / solid.masses()[particle] * force[at];
+        }
     }
 }
 

@@ -3,15 +3,20 @@
 //!
 //! In a world with other things the step of `splashdown-couple` takes the place of these schemes; the forces are the same.
 
+mod carriers;
 mod explicit;
 mod implicit;
+mod links;
 #[cfg(test)]
 mod tests;
 mod velocity;
 
 pub(crate) use velocity::Constraints;
 
+pub use carriers::{Bound, Carrier, Carriers};
+pub use explicit::Stages;
 pub use implicit::{ImplicitOptions, ImplicitScheme, LinearSolver, NewtonReport};
+pub use links::Link;
 
 use crate::collide::{Colliders, CollisionMethod, Obstacle, Touch};
 use crate::contact::{SelfContact, SelfContactReport};
@@ -197,6 +202,10 @@ where
     pub self_contact: Option<SelfContact<D>>,
     /// Bodies that keep their volume.
     pub incompressible: Option<Incompressible<D>>,
+    /// Rigid bodies that carry particles, in the explicit schemes.
+    pub carriers: Option<Carriers<D>>,
+    /// Contacts with rigid bodies that the damping of the present stage knows of, in the explicit schemes.
+    pub links: Vec<Link<D>>,
     /// Options of implicit steps.
     pub implicit: ImplicitOptions,
     touches: Vec<Touch<D>>,
@@ -214,6 +223,8 @@ where
             drivers: self.drivers.clone(),
             self_contact: self.self_contact.clone(),
             incompressible: self.incompressible.clone(),
+            carriers: self.carriers.clone(),
+            links: self.links.clone(),
             touches: self.touches.clone(),
             workspace: Workspace::default(),
             ..*self
@@ -238,6 +249,8 @@ where
             drivers: Vec::new(),
             self_contact: None,
             incompressible: None,
+            carriers: None,
+            links: Vec::new(),
             implicit: ImplicitOptions::default(),
             touches: Vec::new(),
             workspace: Workspace::default(),
@@ -264,16 +277,32 @@ where
         let mut report = IntegrationReport::default();
         self.drive(&mut next, dt);
         match self.scheme {
-            Scheme::A => self.step_a(solid, &mut next, dt, &mut report)?,
-            Scheme::B => self.step_b(solid, &mut next, dt, &mut report)?,
-            Scheme::C => self.step_c(solid, &mut next, dt, &mut report)?,
-            Scheme::Newmark => self.step_newmark(solid, &mut next, dt, &mut report)?,
             Scheme::Implicit(scheme) => self.step_implicit(solid, &mut next, dt, scheme, &mut report)?,
+            _ => self.step_explicit(solid, &mut next, dt, &mut report)?,
         }
+        self.accept(solid, motion, &mut next, dt, &mut report)?;
+        report.contacts = self.touches.len();
+        *motion = next;
+        Ok(report)
+    }
+
+    /// What ends a step from `motion` to `next`: volume in schemes that do not keep it in their stages, plastic flow, and whether all is finite.
+    ///
+    /// # Errors
+    /// A value that is not finite, or a force without value.
+    #[inline(never)]
+    pub fn accept(
+        &mut self,
+        solid: &mut Solid<D>,
+        motion: &Motion,
+        next: &mut Motion,
+        dt: f64,
+        report: &mut IntegrationReport,
+    ) -> Result<(), IntegrateError> {
         if matches!(self.scheme, Scheme::Newmark | Scheme::Implicit(_)) {
-            self.restore_volume(solid, motion, &mut next, dt, &mut report)?;
+            self.restore_volume(solid, motion, next, dt, report)?;
         }
-        next.time += dt;
+        next.time = motion.time + dt;
         if let Some(at) = next.position.iter().chain(&next.velocity).position(|value| !value.is_finite()) {
             return Err(IntegrateError::NotFinite { particle: at % next.position.len() / D });
         }
@@ -281,9 +310,7 @@ where
             solid.update(&next.position)?;
             solid.flow(&next.position);
         }
-        report.contacts = self.touches.len();
-        *motion = next;
-        Ok(report)
+        Ok(())
     }
 
     /// Advances to `end` with steps of at most `largest`, within `safety` of the elastic limit for explicit schemes; a step that fails is tried again with half the
@@ -331,7 +358,7 @@ where
     }
 
     /// Gives prescribed particles the velocity that leads them to where they must be at the end of the step.
-    fn drive(&self, motion: &mut Motion, dt: f64) {
+    pub fn drive(&self, motion: &mut Motion, dt: f64) {
         for driver in &self.drivers {
             for (node, first) in &driver.nodes {
                 let target = (driver.path)(&driver.parameters, motion.time + dt, first);

@@ -1,27 +1,47 @@
 //! Implicit damping: `(M - tau D) dv = tau (F + D v)` with pinned particles and normal constraints kept (spec 3.15, section 4).
 
-use super::{IntegrateError, Integrator};
+use super::links::Projection;
+use super::{Carriers, IntegrateError, Integrator, Link};
 use crate::collide::Touch;
 use crate::solid::Solid;
 use splashdown_math::{Dim, Space, Vector};
+use splashdown_solve::vector::dot;
 use splashdown_solve::{ConstraintFilter, Iteration, Jacobi, LinearOperator, Stopping, filtered_pcg};
 
-/// `M - tau D`.
-struct DampedMass<'a, const D: usize> {
+/// `M - tau B^T D B` over the particles and then the twists of their carriers.
+struct DampedMass<'a, const D: usize>
+where
+    Dim<D>: Space<D>,
+{
     solid: &'a Solid<D>,
+    carriers: Option<&'a Carriers<D>>,
     tau: f64,
 }
 
-impl<const D: usize> LinearOperator for DampedMass<'_, D> {
+impl<const D: usize> LinearOperator for DampedMass<'_, D>
+where
+    Dim<D>: Space<D>,
+{
     fn rows(&self) -> usize {
-        D * self.solid.len()
+        D * self.solid.len() + self.carriers.map_or(0, |own| own.carriers.len() * Carriers::<D>::SIZE)
     }
     fn cols(&self) -> usize {
         self.rows()
     }
     fn apply(&self, x: &[f64], y: &mut [f64]) {
         y.fill(0.0);
-        self.solid.add_damping(x, y);
+        let particles = D * self.solid.len();
+        if let Some(carriers) = self.carriers {
+            let (own, tail) = x.split_at(particles);
+            let mut all = own.to_vec();
+            carriers.spread(tail, &mut all);
+            let (y, sum) = y.split_at_mut(particles);
+            self.solid.add_damping(&all, y);
+            carriers.gather(-self.tau, y, sum);
+            carriers.add_mass(tail, sum);
+        } else {
+            self.solid.add_damping(x, y);
+        }
         for ((y, x), mass) in y.chunks_exact_mut(D).zip(x.chunks_exact(D)).zip(self.solid.masses()) {
             for axis in 0..D {
                 y[axis] = mass * x[axis] - self.tau * y[axis];
@@ -81,11 +101,133 @@ impl<const D: usize> ConstraintFilter for Constraints<'_, D> {
     }
 }
 
+/// The same with the carriers, of which only those move that respond.
+struct WithCarriers<'a, const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    particles: Constraints<'a, D>,
+    carriers: Option<&'a Carriers<D>>,
+}
+
+impl<const D: usize> ConstraintFilter for WithCarriers<'_, D>
+where
+    Dim<D>: Space<D>,
+{
+    fn filter(&self, v: &mut [f64]) {
+        let (own, tail) = v.split_at_mut(D * self.particles.pinned.len());
+        self.particles.filter(own);
+        if let Some(carriers) = self.carriers {
+            carriers.filter(tail);
+        }
+    }
+}
+
 impl<const D: usize> Integrator<D>
 where
     Dim<D>: Space<D>,
 {
-    /// The change of `velocity` over `tau` seconds by the forces at the last update, damping implicit, and the number of iterations.
+    /// The velocity after `tau` seconds at which damping acts: forces at the last update, damping implicit, and all `links` kept. Linked particles then have a velocity that
+    /// contact has still to give them; see [`links`](super::links).
+    pub(super) fn damping_velocity(
+        &mut self,
+        solid: &Solid<D>,
+        velocity: &[f64],
+        tau: f64,
+        links: &[Link<D>],
+    ) -> Result<(Vec<f64>, usize), IntegrateError> {
+        let count = velocity.len();
+        let mut force = vec![0.0; count];
+        solid.add_elastic(&mut force);
+        solid.add_gravity(&mut force);
+        solid.add_damping(velocity, &mut force);
+        force.iter_mut().for_each(|force| *force *= tau);
+        let carriers = self.carriers.as_ref();
+        if let Some(carriers) = carriers {
+            let mut tail = vec![0.0; carriers.carriers.len() * Carriers::<D>::SIZE];
+            carriers.gather(1.0, &mut force, &mut tail);
+            carriers.add_gravity(tau, &solid.gravity, &mut tail);
+            force.extend(tail);
+        }
+        let pinned = solid.pinned();
+        let projection = Projection::new(links, solid.masses(), carriers);
+        let operator = DampedMass { solid, carriers, tau };
+        let zero_fixed = |v: &mut [f64]| {
+            let (own, tail) = v.split_at_mut(count);
+            for (v, _) in own.chunks_exact_mut(D).zip(pinned).filter(|(_, pinned)| **pinned) {
+                v.fill(0.0);
+            }
+            if let Some(carriers) = carriers {
+                carriers.filter(tail);
+            }
+        };
+        // M^-1, then what keeps the links.
+        let precondition = |r: &[f64]| {
+            let mut z = r.to_vec();
+            for (z, mass) in z[..count].chunks_exact_mut(D).zip(solid.masses()) {
+                z.iter_mut().for_each(|z| *z /= mass);
+            }
+            if let Some(carriers) = carriers {
+                carriers.divide_by_mass(&mut z[count..]);
+            }
+            zero_fixed(&mut z);
+            projection.project(&mut z, |_| 0.0);
+            z
+        };
+        // A change that keeps the links, and from there what is left.
+        let mut change = vec![0.0; force.len()];
+        projection.project(&mut change, |link| link.change);
+        let mut image = vec![0.0; force.len()];
+        operator.apply(&change, &mut image);
+        let mut residual: Vec<f64> = force.iter().zip(&image).map(|(f, a)| f - a).collect();
+        // Only what the links leave of a residual counts; the rest would swamp it (Gould, Hribar and Nocedal 2001, residual update).
+        let times_mass = |z: &[f64]| {
+            let mut r = vec![0.0; z.len()];
+            for ((r, z), mass) in r[..count].chunks_exact_mut(D).zip(z.chunks_exact(D)).zip(solid.masses()) {
+                r.iter_mut().zip(z).for_each(|(r, z)| *r = mass * z);
+            }
+            if let Some(carriers) = carriers {
+                carriers.add_mass(&z[count..], &mut r[count..]);
+            }
+            r
+        };
+        let mut z = precondition(&residual);
+        residual = times_mass(&z);
+        let mut direction = z.clone();
+        let mut rho = dot(&residual, &z);
+        let enough = self.tolerance * self.tolerance * rho;
+        let mut iterations = 0;
+        while rho > enough && rho > 0.0 && iterations < self.max_iterations {
+            operator.apply(&direction, &mut image);
+            let curvature = dot(&direction, &image);
+            if !(curvature > 0.0) {
+                break;
+            }
+            let length = rho / curvature;
+            change.iter_mut().zip(&direction).for_each(|(x, d)| *x += length * d);
+            residual.iter_mut().zip(&image).for_each(|(r, a)| *r -= length * a);
+            z = precondition(&residual);
+            residual = times_mass(&z);
+            let next = dot(&residual, &z);
+            let ratio = next / rho;
+            rho = next;
+            direction.iter_mut().zip(&z).for_each(|(d, z)| *d = z + ratio * *d);
+            iterations += 1;
+        }
+        if rho > 100.0 * enough && rho > 0.0 {
+            return Err(IntegrateError::Solve(format!("no convergence after {iterations} iterations")));
+        }
+        if let Some(carriers) = carriers {
+            let (own, tail) = change.split_at_mut(count);
+            carriers.spread(tail, own);
+        }
+        change.truncate(count);
+        change.iter_mut().zip(velocity).for_each(|(change, v)| *change += v);
+        Ok((change, iterations))
+    }
+
+    /// The change of `velocity` over `tau` seconds by the forces at the last update, damping implicit, and the number of iterations. That of the carriers is left
+    /// with them.
     pub(super) fn velocity_change(
         &mut self,
         solid: &Solid<D>,
@@ -98,6 +240,12 @@ where
         solid.add_gravity(&mut force);
         let constraints = Constraints::new(solid.pinned(), touches);
         if solid.damping_rows() == 0 {
+            if let Some(carriers) = &mut self.carriers {
+                // The weight of a carried particle is not borne by anything.
+                let mut elastic = vec![0.0; velocity.len()];
+                solid.add_elastic(&mut elastic);
+                carriers.take_forces(&elastic, tau, &solid.gravity);
+            }
             for (force, mass) in force.chunks_exact_mut(D).zip(solid.masses()) {
                 force.iter_mut().for_each(|force| *force *= tau / mass);
             }
@@ -106,13 +254,30 @@ where
         }
         solid.add_damping(velocity, &mut force);
         force.iter_mut().for_each(|force| *force *= tau);
-        let diagonal: Vec<f64> = solid.masses().iter().flat_map(|&mass| [mass; D]).collect();
+        let mut diagonal: Vec<f64> = solid.masses().iter().flat_map(|&mass| [mass; D]).collect();
+        let carriers = self.carriers.as_ref();
+        if let Some(carriers) = carriers {
+            let own = carriers.diagonal();
+            let mut tail = vec![0.0; own.len()];
+            // The weight of a carried particle is not borne by anything.
+            for bound in &carriers.bound {
+                let particle = bound.particle as usize;
+                for axis in 0..D {
+                    force[D * particle + axis] -= tau * solid.masses()[particle] * solid.gravity[axis];
+                }
+            }
+            carriers.gather(1.0, &mut force, &mut tail);
+            carriers.add_gravity(tau, &solid.gravity, &mut tail);
+            force.extend(tail);
+            diagonal.extend(own);
+        }
+        let constraints = WithCarriers { particles: constraints, carriers };
         let mut preconditioner = Jacobi::new(&diagonal)?;
         let stopping = Stopping { max_iterations: self.max_iterations, ..Stopping::relative(self.tolerance) };
         let weights = preconditioner.inverse_diagonal().to_vec();
         let mut iteration = Iteration { weights: Some(&weights), ..Iteration::new(stopping) };
-        let mut change = vec![0.0; velocity.len()];
-        let operator = DampedMass { solid, tau };
+        let mut change = vec![0.0; force.len()];
+        let operator = DampedMass { solid, carriers, tau };
         let report = filtered_pcg(
             &operator,
             &mut preconditioner,
@@ -127,6 +292,10 @@ where
             let reason =
                 format!("{} at a relative residual of {:.1e}", report.outcome, report.relative_residual());
             return Err(IntegrateError::Solve(reason));
+        }
+        if let Some(carriers) = &mut self.carriers {
+            carriers.take_change(&change[velocity.len()..]);
+            change.truncate(velocity.len());
         }
         Ok((change, report.iterations))
     }

@@ -47,6 +47,10 @@ pub enum Guide<const D: usize> {
     FieldOfA,
     /// The distance field of B at the particle of A.
     FieldOfB,
+    /// A is a particle of a deformable body: the distance field of B there, pushes act at the particle.
+    ParticleA,
+    /// B is a particle of a deformable body: the distance field of A there, pushes act at the particle.
+    ParticleB,
 }
 
 /// A pair of features that touch or may touch soon.
@@ -87,6 +91,8 @@ where
             Guide::FixedToB(normal) => Guide::FixedToA(-normal),
             Guide::FieldOfA => Guide::FieldOfB,
             Guide::FieldOfB => Guide::FieldOfA,
+            Guide::ParticleA => Guide::ParticleB,
+            Guide::ParticleB => Guide::ParticleA,
         };
         Self {
             on_a: self.on_b,
@@ -129,6 +135,14 @@ where
                 let (distance, normal) = geometry[0].distance_and_normal(&a.to_object(&at_b));
                 let (normal, gap) = (-(a.rotation * normal), distance - self.radius[1]);
                 Touch { normal, gap, point: at_b + normal * (self.radius[1] + 0.5 * gap) }
+            }
+            Guide::ParticleA => {
+                let (distance, normal) = geometry[1].distance_and_normal(&b.to_object(&at_a));
+                Touch { normal: b.rotation * normal, gap: distance - self.radius[0], point: at_a }
+            }
+            Guide::ParticleB => {
+                let (distance, normal) = geometry[0].distance_and_normal(&a.to_object(&at_b));
+                Touch { normal: -(a.rotation * normal), gap: distance - self.radius[1], point: at_b }
             }
         }
     }

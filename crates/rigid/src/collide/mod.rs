@@ -53,14 +53,15 @@ where
     Dim<D>: Space<D>,
 {
     match solid {
-        Solid::Sphere { .. } => 0,
-        Solid::Capsule { .. } => 1,
-        Solid::Cuboid { .. } => 2,
-        Solid::Hull(_) => 3,
-        Solid::Shape { .. } => 4,
-        Solid::Mesh { .. } => 5,
-        Solid::Sampled => 6,
-        Solid::HalfSpace { .. } => 7,
+        Solid::Point { .. } => 0,
+        Solid::Sphere { .. } => 1,
+        Solid::Capsule { .. } => 2,
+        Solid::Cuboid { .. } => 3,
+        Solid::Hull(_) => 4,
+        Solid::Shape { .. } => 5,
+        Solid::Mesh { .. } => 6,
+        Solid::Sampled => 7,
+        Solid::HalfSpace { .. } => 8,
     }
 }
 
@@ -70,7 +71,11 @@ where
 {
     let from = contacts.len();
     match (a.geometry.solid(), b.geometry.solid()) {
-        (Solid::HalfSpace { .. }, _) => {}
+        (Solid::HalfSpace { .. }, _) | (_, Solid::Point { .. }) => {}
+        (Solid::Point { thickness }, _) => {
+            rounded::particle(*thickness, a, b, margin, contacts);
+            return;
+        }
         (_, Solid::HalfSpace { normal }) => against_half_space(a, b, normal, margin, contacts),
         (Solid::Sphere { radius }, Solid::Sphere { radius: other }) => {
             rounded::spheres([*radius, *other], [&a.pose, &b.pose], margin, contacts);
@@ -135,7 +140,7 @@ fn against_half_space<const D: usize>(
         }
     };
     match a.geometry.solid() {
-        Solid::HalfSpace { .. } => {}
+        Solid::HalfSpace { .. } | Solid::Point { .. } => {}
         Solid::Sphere { radius } => push(Vector::zeros(), *radius, 0),
         Solid::Capsule { radius, half_length } => {
             for (end, sign) in [-1.0, 1.0].into_iter().enumerate() {

@@ -33,6 +33,29 @@ pub(super) fn spheres<const D: usize>(
     });
 }
 
+/// A particle A against the distance field of any solid B.
+pub(super) fn particle<const D: usize>(
+    thickness: f64,
+    a: &Placed<'_, D>,
+    b: &Placed<'_, D>,
+    margin: f64,
+    contacts: &mut Vec<Contact<D>>,
+) where
+    Dim<D>: Space<D>,
+{
+    let place = b.pose.to_object(&a.pose.position);
+    let distance = b.geometry.signed_distance(&place);
+    if distance - thickness <= margin {
+        contacts.push(Contact {
+            on_a: Vector::zeros(),
+            on_b: place,
+            radius: [thickness, 0.0],
+            guide: Guide::ParticleA,
+            feature: 0,
+        });
+    }
+}
+
 /// A ball about the object point `core` of A against any solid B; returns the gap.
 pub(super) fn ball<const D: usize>(
     core: &Vector<D>,

@@ -86,8 +86,10 @@ where
                 swept.grown(margin(geometry) + turned.min(2.0 * geometry.radius()))
             })
             .collect();
+        let particle: Vec<bool> = bodies.iter().map(Body::is_particle).collect();
         let wanted = |i: u32, j: u32| {
-            (bodies[i as usize].is_dynamic() || bodies[j as usize].is_dynamic())
+            !(particle[i as usize] && particle[j as usize])
+                && (bodies[i as usize].is_dynamic() || bodies[j as usize].is_dynamic())
                 && (active(i) || active(j))
                 && stage.linked.binary_search(&[i, j]).is_err()
         };

@@ -40,7 +40,7 @@ where
             let poses = ids.map(|i| Pose::new(&frames[i]));
             let twists = |motions: &[Motion<D>]| ids.map(|i| motions[i].twist(&bodies[i], &frames[i]));
             let (before, moved) = (twists(start), twists(half));
-            let material = bodies[ids[0]].material.pair(&bodies[ids[1]].material);
+            let material = stage.material(ids[0], ids[1]);
             let inverse = ids.map(|i| InverseInertia::of(&bodies[i], &frames[i]));
             for contact in pair.contacts() {
                 let Some(touch) = self.contacts.touch(bodies, pair, contact, &poses[0], &poses[1]) else {

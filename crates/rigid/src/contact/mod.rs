@@ -37,7 +37,7 @@ pub use memory::ContactMemory;
 pub use options::{ContactMethod, ContactOptions, ContactReport, PushOut};
 pub use rest::{Rest, Sleeping, wake_moved};
 
-use crate::{Body, EnergyFix, Motion, OrientationOrder};
+use crate::{Body, EnergyFix, Material, Motion, OrientationOrder};
 use configuration::Configuration;
 use gauss_seidel::Island;
 use splashdown_math::{Coordinates, Dim, Frame, Inertia, Space, Spin, Twist, Vector};
@@ -64,12 +64,24 @@ where
     /// For each body, does it sleep? Empty if none does. Pairs of which nothing is awake are not looked at; of the others those that touch have to
     /// be woken ([`ContactSolver::wake_touched`]) before contact is solved.
     pub asleep: &'a [bool],
+    /// For each body its friction coefficient against particles of deformable bodies; those beyond the end of the list use their own.
+    pub soft_friction: &'a [f64],
 }
 
 impl<const D: usize> ContactStage<'_, D>
 where
     Dim<D>: Space<D>,
 {
+    /// Coefficients of contact between two bodies.
+    pub fn material(&self, a: usize, b: usize) -> Material {
+        let pair = self.bodies[a].material.pair(&self.bodies[b].material);
+        let particle = self.bodies[a].is_particle() || self.bodies[b].is_particle();
+        match self.soft_friction.get(a.min(b)).filter(|_| particle) {
+            Some(&friction) => Material { friction, ..pair },
+            None => pair,
+        }
+    }
+
     /// Where body `index` is after the step if it moves with `motion` from `frame`.
     pub fn evolve(&self, index: usize, frame: &Frame<D>, motion: &Motion<D>) -> Frame<D> {
         let fix = self.fix == EnergyFix::Always;
@@ -188,6 +200,14 @@ where
         }
     }
 
+    /// What touching pairs did to each other in the last contact stage: the pair and the impulse on its first body (kg m/s). Nothing for propagation.
+    pub fn impulses(&self) -> impl Iterator<Item = ([u32; 2], Vector<D>)> + '_ {
+        self.touching().filter_map(|pair| {
+            let own = self.spent.get(pair.contacts())?;
+            Some(([pair.a, pair.b], own.iter().sum()))
+        })
+    }
+
     /// IV.2. Removes what overlap is left; positions only.
     #[inline(never)]
     pub fn push_out(&mut self, stage: &ContactStage<'_, D>, frames: &mut [Frame<D>]) {
@@ -240,7 +260,7 @@ where
             let forced = ids.map(|i| half[i].velocity - start[i].velocity);
             // Significantly towards the other body, not along it.
             let enough = [0, 1].map(|k| -0.05 * forced[k].norm());
-            let sudden = bodies[ids[0]].material.pair(&bodies[ids[1]].material).restitution == 0.0;
+            let sudden = stage.material(ids[0], ids[1]).restitution == 0.0;
             // Does the first rest on the second, the second on the first?
             let mut rests = [false; 2];
             for touch in &self.at.touches[pair.contacts()] {
@@ -282,7 +302,7 @@ where
         let mut rows: Vec<Landing<D>> = Vec::new();
         for (pair, _) in self.contacts.pairs.iter().zip(&self.bounced).filter(|(_, bounced)| **bounced) {
             let ids = [pair.a as usize, pair.b as usize];
-            let restitution = stage.bodies[ids[0]].material.pair(&stage.bodies[ids[1]].material).restitution;
+            let restitution = stage.material(ids[0], ids[1]).restitution;
             let inverse = ids.map(|i| &self.at.inverse[i]);
             for touch in &self.at.touches[pair.contacts()] {
                 if touch.gap > 0.0 {
@@ -326,6 +346,12 @@ where
         let touching = self.touching().map(|pair| [pair.a, pair.b]).chain(stage.linked.iter().copied());
         let (island, count) = islands(stage.bodies.len(), infinite, touching);
         let mut held = vec![false; count];
+        // Particles are held by the forces of their deformable bodies.
+        for (body, _) in stage.bodies.iter().enumerate().filter(|(_, body)| body.is_particle()) {
+            if let Some(held) = held.get_mut(island[body] as usize) {
+                *held = true;
+            }
+        }
         for pair in self.touching().map(|pair| [pair.a, pair.b]).chain(stage.linked.iter().copied()) {
             if pair[0] == pair[1] && !infinite(pair[0] as usize) {
                 held[island[pair[0] as usize] as usize] = true;
@@ -397,6 +423,14 @@ where
     /// Normal speed (m/s), towards the surface.
     target: f64,
     impulse: f64,
+}
+
+/// Size of a body (m), by which displacements in one go are limited; particles have none.
+fn size<const D: usize>(body: &Body<D>) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    body.geometry.as_ref().filter(|_| !body.is_particle()).map_or(f64::INFINITY, |geometry| geometry.radius())
 }
 
 fn centre_of_mass<const D: usize>(bodies: &[Body<D>], members: &[u32], frames: &[Frame<D>]) -> Vector<D>

@@ -35,7 +35,7 @@ where
         // When each body was moved last, counted in displacements.
         let (mut moved, mut now) = (vec![0u32; bodies.len()], 0u32);
         let (mut before, mut after) = (0.0f64, 0.0f64);
-        let size = |i: usize| bodies[i].geometry.as_ref().map_or(f64::INFINITY, |g| g.radius());
+        let size = |i: usize| super::size(&bodies[i]);
         let mut first = 0;
         while first < order.len() {
             let level = order[first].level;
@@ -52,8 +52,11 @@ where
                         worst = worst.max(visit.overlap);
                         continue;
                     }
-                    let frozen =
-                        ids.map(|i| !bodies[i].is_dynamic() || (self.levels[i] < level && !floating[i]));
+                    // A particle gives way whatever rests on it: the forces of its body hold it.
+                    let soft = ids.iter().any(|&i| bodies[i].is_particle());
+                    let frozen = ids.map(|i| {
+                        !bodies[i].is_dynamic() || (self.levels[i] < level && !floating[i] && !soft)
+                    });
                     if frozen[0] && frozen[1] {
                         continue;
                     }

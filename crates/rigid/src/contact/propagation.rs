@@ -67,7 +67,7 @@ where
                     else {
                         break;
                     };
-                    let material = stage.bodies[ids[0]].material.pair(&stage.bodies[ids[1]].material);
+                    let material = stage.material(ids[0], ids[1]);
                     let inverse = ids.map(|i| InverseInertia::of(&stage.bodies[i], &predicted[i]));
                     let arms = ids.map(|i| touch.point - predicted[i].position);
                     let factor = inverse[0].factor(&arms[0]) + inverse[1].factor(&arms[1]);
@@ -196,9 +196,9 @@ where
         if ids.iter().all(|&i| frozen[i] || !stage.bodies[i].is_dynamic()) {
             return false;
         }
-        let size = |i: usize| stage.bodies[i].geometry.as_ref().map_or(f64::INFINITY, |g| g.radius());
+        let size = |i: usize| super::size(&stage.bodies[i]);
         let reach = ROUGHNESS * size(ids[0]).min(size(ids[1]));
-        let material = stage.bodies[ids[0]].material.pair(&stage.bodies[ids[1]].material);
+        let material = stage.material(ids[0], ids[1]);
         let poses = ids.map(|i| Pose::new(&frames[i]));
         let inverse = ids.map(|i| {
             if frozen[i] {
@@ -308,8 +308,7 @@ where
                                 InverseInertia::of(&bodies[other], &frames[other])
                             };
                             let out = if pair.a == centre { t.normal } else { -t.normal };
-                            let depth = (-t.gap - stage.options.allowed_overlap)
-                                .min(bodies[c].geometry.as_ref().map_or(0.0, |g| g.radius()));
+                            let depth = (-t.gap - stage.options.allowed_overlap).min(super::size(&bodies[c]));
                             outer.push(Outer {
                                 arm: t.point - frames[c].position,
                                 own_arm: t.point - frames[other].position,

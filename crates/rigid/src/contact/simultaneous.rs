@@ -29,7 +29,7 @@ where
         let mut impacts: Vec<(usize, Touch<D>)> = Vec::new();
         for (index, pair) in self.contacts.pairs.iter().enumerate() {
             let (a, b) = (pair.a as usize, pair.b as usize);
-            let material = bodies[a].material.pair(&bodies[b].material);
+            let material = stage.material(a, b);
             let first = impacts.len();
             for touch in &self.at.touches[pair.contacts()] {
                 // Without a bounce one point that meets is enough to know.
@@ -86,7 +86,7 @@ where
                 if !(approach < -1e-10 * scale && touch.gap + stage.dt * (approach + further) < 0.0) {
                     continue;
                 }
-                let material = bodies[ids[0]].material.pair(&bodies[ids[1]].material);
+                let material = stage.material(ids[0], ids[1]);
                 let factor = inverse[ids[0]].factor(&arms[0]) + inverse[ids[1]].factor(&arms[1]);
                 let Some(found) = contact_impulse(
                     &factor,
@@ -275,7 +275,7 @@ where
                         island.bodies.binary_search(&i).unwrap_or(0) as u32
                     }
                 });
-                let material = bodies[ids[0]].material.pair(&bodies[ids[1]].material);
+                let material = stage.material(ids[0], ids[1]);
                 let limits = Limits {
                     friction: material.friction,
                     rolling: material.rolling,
@@ -325,7 +325,8 @@ where
                     enough,
                 });
                 let unsolved = solved.residual > options.coarse_tolerance;
-                let held = options.shock_propagation && unsolved && island.is_stack();
+                let soft = || island.bodies.iter().any(|&i| stage.bodies[i as usize].is_particle());
+                let held = options.shock_propagation && unsolved && island.is_stack() && !soft();
                 (solved, if held { island.shock() } else { Vec::new() })
             })
             .collect();

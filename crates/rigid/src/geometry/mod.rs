@@ -76,6 +76,12 @@ where
         /// Unit vector out of the solid.
         normal: Vector<D>,
     },
+    /// A particle of a deformable body, which others keep `thickness` away from. It has no surface and never turns: whatever touches it pushes at the
+    /// particle itself.
+    Point {
+        /// Distance (m), may be zero.
+        thickness: f64,
+    },
     /// A convex polytope.
     Hull(Hull<D>),
     /// The inside of a closed surface, or a thin shell; contact goes through particles and level set.
@@ -195,6 +201,13 @@ where
             Some(MassProperties::of_shape(&shape)?),
             shape.bounds(),
         ))
+    }
+
+    /// A particle of a deformable body that others keep `thickness` (m) away from. Particles do not touch each other.
+    #[inline(never)]
+    pub fn point(thickness: f64) -> Self {
+        let bounds = Aabb { min: Vector::repeat(-thickness), max: Vector::repeat(thickness) };
+        Self { radius: thickness, ..Self::new(Solid::Point { thickness }, Frame::identity(), None, bounds) }
     }
 
     /// A box (a rectangle in 2D) with half edge lengths `half` (m).
@@ -340,7 +353,7 @@ where
             Ok((Solid::Shape { shape }, bounds))
         };
         let (solid, bounds) = match &self.solid {
-            Solid::Sphere { radius } => formula(Shape::ball(*radius)?)?,
+            Solid::Sphere { radius } | Solid::Point { thickness: radius } => formula(Shape::ball(*radius)?)?,
             Solid::Capsule { radius, half_length } => formula(Shape::capsule(*radius, *half_length)?)?,
             Solid::Shape { shape } => formula(shape.clone())?,
             Solid::HalfSpace { normal } => formula(Shape::half_space(*normal, 0.0)?)?,
@@ -400,7 +413,7 @@ where
     /// A box around the solid in world coordinates (m).
     pub fn world_bounds(&self, frame: &Frame<D>) -> Aabb<D> {
         match &self.solid {
-            Solid::Sphere { radius } => {
+            Solid::Sphere { radius } | Solid::Point { thickness: radius } => {
                 Aabb { min: frame.position.add_scalar(-radius), max: frame.position.add_scalar(*radius) }
             }
             Solid::HalfSpace { normal } => {
@@ -432,7 +445,7 @@ where
     /// Signed distance (m, negative inside) and the unit vector out of the solid at a point in object coordinates, defined everywhere.
     pub fn distance_and_normal(&self, point: &Vector<D>) -> (f64, Vector<D>) {
         match &self.solid {
-            Solid::Sphere { radius } => {
+            Solid::Sphere { radius } | Solid::Point { thickness: radius } => {
                 let length = point.norm();
                 if length > 0.0 {
                     return (length - radius, point / length);
@@ -491,7 +504,7 @@ where
     /// The level set and the motion from object coordinates to its coordinates; made when first asked for. `None` for a half space.
     #[inline(never)]
     pub fn level_set(&self) -> Option<(&LevelSet<D>, &Frame<D>)> {
-        if matches!(self.solid, Solid::HalfSpace { .. }) {
+        if matches!(self.solid, Solid::HalfSpace { .. } | Solid::Point { .. }) {
             return None;
         }
         if self.level_set.get().is_none() {

@@ -24,7 +24,7 @@ where
     Dim<D>: Space<D>,
 {
     match geometry.solid() {
-        Solid::HalfSpace { .. } => None,
+        Solid::HalfSpace { .. } | Solid::Point { .. } => None,
         Solid::Hull(hull) => Some(hull.surface()),
         Solid::Cuboid { half } => {
             let corners: Vec<Vector<D>> = (0..1usize << D)
@@ -56,7 +56,7 @@ where
 {
     let spacing = 2.0 * geometry.level_set_spacing();
     match geometry.solid() {
-        Solid::HalfSpace { .. } => Vec::new(),
+        Solid::HalfSpace { .. } | Solid::Point { .. } => Vec::new(),
         Solid::Cuboid { half } => cuboid_particles(half, spacing),
         Solid::Hull(_) | Solid::Mesh { .. } => {
             surface(geometry).map_or_else(Vec::new, |mesh| refined_points(&mesh, spacing))

@@ -18,7 +18,7 @@ pub enum Signal {
     Constant(f64),
     /// Grows from zero at time zero at this rate (1/s).
     Ramp(f64),
-    /// `offset + amplitude sin(2 pi frequency t + phase)`.
+    /// `offset + amplitude sin(2 pi frequency t + phase)`, where the amplitude may grow from zero first.
     Sine {
         /// Middle value.
         offset: f64,
@@ -28,6 +28,8 @@ pub enum Signal {
         frequency: f64,
         /// Phase at time zero (rad).
         phase: f64,
+        /// Time (s) in which the amplitude grows from zero; 0 for at once.
+        rise: f64,
     },
     /// Straight lines between `[time (s), value]` pairs with ascending times; constant before the first and after the last.
     Points(Vec<[f64; 2]>),
@@ -39,8 +41,9 @@ impl Signal {
         match self {
             Self::Constant(value) => *value,
             Self::Ramp(rate) => rate * time,
-            Self::Sine { offset, amplitude, frequency, phase } => {
-                offset + amplitude * (TAU * frequency * time + phase).sin()
+            Self::Sine { offset, amplitude, frequency, phase, rise } => {
+                let part = if time < *rise { time.max(0.0) / rise } else { 1.0 };
+                offset + part * amplitude * (TAU * frequency * time + phase).sin()
             }
             Self::Points(points) => match points.iter().position(|p| p[0] > time) {
                 None => points.last().map_or(0.0, |p| p[1]),
@@ -58,8 +61,10 @@ impl Signal {
         match self {
             Self::Constant(_) => 0.0,
             Self::Ramp(rate) => *rate,
-            Self::Sine { amplitude, frequency, phase, .. } => {
-                amplitude * TAU * frequency * (TAU * frequency * time + phase).cos()
+            Self::Sine { amplitude, frequency, phase, rise, .. } => {
+                let angle = TAU * frequency * time + phase;
+                let swing = amplitude * TAU * frequency * angle.cos();
+                if time < *rise { (time.max(0.0) * swing + amplitude * angle.sin()) / rise } else { swing }
             }
             Self::Points(points) => match points.iter().position(|p| p[0] > time) {
                 None | Some(0) => 0.0,
@@ -74,8 +79,8 @@ impl Signal {
     pub(crate) fn is_finite(&self) -> bool {
         match self {
             Self::Constant(value) | Self::Ramp(value) => value.is_finite(),
-            Self::Sine { offset, amplitude, frequency, phase } => {
-                [offset, amplitude, frequency, phase].iter().all(|v| v.is_finite())
+            Self::Sine { offset, amplitude, frequency, phase, rise } => {
+                [offset, amplitude, frequency, phase, rise].iter().all(|v| v.is_finite())
             }
             Self::Points(points) => {
                 points.iter().flatten().all(|v| v.is_finite())
@@ -385,8 +390,11 @@ mod tests {
         let points = Signal::Points(vec![[1.0, 2.0], [3.0, 6.0]]);
         assert_eq!([0.0, 1.0, 2.0, 3.0, 9.0].map(|t| points.value(t)), [2.0, 2.0, 4.0, 6.0, 6.0]);
         assert_eq!([0.0, 1.0, 2.0, 3.0].map(|t| points.rate(t)), [0.0, 2.0, 2.0, 0.0]);
-        let sine = Signal::Sine { offset: 1.0, amplitude: 2.0, frequency: 0.5, phase: 0.3 };
-        let slope = (sine.value(0.4 + 1e-6) - sine.value(0.4 - 1e-6)) / 2e-6;
-        assert!((sine.rate(0.4) - slope).abs() < 1e-8);
+        let sine = Signal::Sine { offset: 1.0, amplitude: 2.0, frequency: 0.5, phase: 0.3, rise: 1.0 };
+        assert_eq!(sine.value(0.0), 1.0);
+        for time in [0.4, 1.7] {
+            let slope = (sine.value(time + 1e-6) - sine.value(time - 1e-6)) / 2e-6;
+            assert!((sine.rate(time) - slope).abs() < 1e-8);
+        }
     }
 }

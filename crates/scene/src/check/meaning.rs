@@ -28,6 +28,7 @@ pub(crate) fn check(root: &Node, problems: &mut Vec<Problem>) {
     for (index, body) in deformable.iter().enumerate() {
         if let Some(body) = body {
             check.deformable(index, body);
+            check.bindings(index, body, &rigid);
         }
     }
     let joints: Vec<Option<Joint>> = check.list("joint");
@@ -277,6 +278,35 @@ impl Check<'_> {
                     self.problems.push(problem);
                 }
             }
+        }
+    }
+
+    /// Bodies that carry particles exist.
+    fn bindings(&mut self, index: usize, body: &Deformable, rigid: &[Option<Rigid>]) {
+        let known: Vec<String> = (rigid.iter().flatten())
+            .flat_map(|rigid| match rigid.repeat.as_ref().and_then(|repeat| repeat.total()) {
+                Some(total) => (1..=total).map(|n| format!("{}-{n}", rigid.name)).collect(),
+                None => vec![rigid.name.clone()],
+            })
+            .collect();
+        for (n, name) in body.elastic.bind.iter().enumerate() {
+            if known.iter().any(|other| other == name) {
+                continue;
+            }
+            let path =
+                [key("deformable"), Segment::Index(index), key("elastic"), key("bind"), Segment::Index(n)];
+            let hint = match crate::suggest::nearest(name, known.iter().map(String::as_str)) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => "particles are bound to bodies of `[[rigid]]`".into(),
+            };
+            let message =
+                format!("`{}` is bound to `{name}`, but there is no rigid body of that name", body.name);
+            let problem = self
+                .at(&path, ProblemKind::UnknownValue, message)
+                .found(format!("{name:?}"))
+                .allowed("the name of a rigid body")
+                .hint(hint);
+            self.problems.push(problem);
         }
     }
 

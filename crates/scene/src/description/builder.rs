@@ -38,6 +38,7 @@ impl Scene {
             solver: Solver::default(),
             contact: Default::default(),
             output: Output::default(),
+            camera: None,
             rigid: Vec::new(),
             deformable: Vec::new(),
             elastic: super::ElasticStep::default(),

@@ -304,6 +304,10 @@ pub struct ElasticBody {
     /// Copies of the body, side by side.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Repeat>,
+    /// Rigid bodies that carry the particles inside them, such as the bones of a body of flesh: these particles move with them, what pulls on them pulls on the
+    /// body, and the rest of this body does not touch it. Carried particles have no mass of their own. Needs the integrator `scheme_b` or `scheme_c`.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub bind: Vec<String>,
     /// Keeps its volume: a pressure for the elements around every point, beside the material (for which Poisson's ratio 0 suits best). Tetrahedra, and triangles in
     /// the plane.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

@@ -233,6 +233,10 @@ pub struct SineSignal {
     /// Phase at the start (degrees).
     #[serde(default, skip_serializing_if = "is_zero")]
     pub phase: f64,
+    /// Time in which the amplitude grows from zero (s).
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(range(min = 0))]
+    pub rise: f64,
 }
 
 /// Straight lines between points; constant before the first and after the last.

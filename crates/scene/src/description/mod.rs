@@ -30,7 +30,7 @@ pub use joint::{
     Between, Freedom, FreedomWord, Import, Joint, JointKind, JointLimits, Keyframe, Motion, Motor,
     MotorCoordinate, PointSignal, Pose, RampSignal, Signal, SineSignal,
 };
-pub use settings::{AdaptiveStep, Contact, ContactMethod, Formulation, Output, Solver, Step, Time};
+pub use settings::{AdaptiveStep, Camera, Contact, ContactMethod, Formulation, Output, Solver, Step, Time};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -79,6 +79,9 @@ pub struct Scene {
     /// What a run writes to its folder.
     #[serde(default)]
     pub output: Output,
+    /// From where the scene is looked at. Default: from the front, a little above and to the right.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub camera: Option<Camera>,
     /// Rigid bodies.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rigid: Vec<Rigid>,

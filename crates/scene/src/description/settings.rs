@@ -194,3 +194,22 @@ impl Default for Output {
         Self { frames: true, log_every: 1, checkpoint_every: 10, compression: 3 }
     }
 }
+
+/// From where pictures, films and the viewer look at the scene. Everything is in the picture; the camera only chooses the side.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Camera {
+    /// Direction from the scene to the camera (3D; the plane is seen straight on).
+    pub from: [f64; 3],
+    /// Which way is up in the picture.
+    pub up: [f64; 3],
+    /// How near: 1 shows everything, 2 twice as large.
+    #[schemars(range(min = 0.01, max = 1000.0))]
+    pub zoom: f64,
+}
+
+impl Default for Camera {
+    fn default() -> Self {
+        Self { from: [0.45, 0.4, 1.0], up: [0.0, 1.0, 0.0], zoom: 1.0 }
+    }
+}

@@ -29,7 +29,8 @@ impl Drawing {
     /// Draws a frame. Solids are drawn by their boundary, rigid bodies by triangles.
     pub fn of(frame: &Frame) -> Self {
         let mut drawing = Self::default();
-        for part in &frame.parts {
+        // Contacts are what is known of bodies, not a thing to be seen.
+        for part in frame.parts.iter().filter(|part| part.name != crate::CONTACTS) {
             match draw(part, frame.dimension) {
                 Some(object) => drawing.objects.push(object),
                 None => drawing.left_out.push(part.name.clone()),

@@ -1,4 +1,4 @@
-//! Frames for other programs: VTK XML series for ParaView, PLY and OBJ sequences for renderers, animated glTF and USD.
+//! Frames for other programs: VTK XML series for ParaView, PLY and OBJ sequences for renderers, animated glTF and USD, OpenVDB volumes.
 
 mod drawing;
 mod gltf;
@@ -7,11 +7,12 @@ mod obj;
 pub mod palette;
 mod ply;
 mod usd;
+mod vdb;
 mod vtk;
 
 pub use drawing::{Drawing, Object, boundary};
 
-use crate::frame::{FrameError, FrameReader};
+use crate::frame::{FrameError, FrameReader, Geometry};
 use crate::run_folder::{Layout, RunFolderError, RunInfo};
 use crate::storage::StorageError;
 use serde::Serialize;
@@ -32,6 +33,8 @@ pub enum Format {
     Gltf,
     /// One USD file as text, with time samples.
     Usd,
+    /// One OpenVDB file a frame, with the grids of fluids.
+    Vdb,
 }
 
 impl Format {
@@ -43,6 +46,7 @@ impl Format {
             Self::Obj => "obj",
             Self::Gltf => "gltf",
             Self::Usd => "usd",
+            Self::Vdb => "vdb",
         }
     }
 }
@@ -75,6 +79,12 @@ pub enum ExportError {
         last: String,
         /// What there is, in words.
         have: String,
+    },
+    /// The frames hold nothing that the format can.
+    #[error("{} has no fluid: OpenVDB files hold grids only; use vtk, gltf or usd for bodies", path.display())]
+    NoGrids {
+        /// The run.
+        path: PathBuf,
     },
     /// The folder is one that the run keeps its own data in.
     #[error("{} holds the run's own data; choose another folder with --out", path.display())]
@@ -156,6 +166,18 @@ pub fn export_run(
         match format {
             Format::Vtk => exported.files.extend(vtk::write_frame(&frame, out, &mut collection)?),
             Format::Gltf | Format::Usd => motion.add(&frame),
+            Format::Vdb => {
+                let file = out.join(format!("frame-{:06}.vdb", frame.index));
+                if vdb::write(&frame, &file)? > 0 {
+                    exported.files.push(file);
+                }
+                let others =
+                    frame.parts.iter().filter(|part| !matches!(part.geometry, Geometry::Grid { .. }));
+                for part in others.filter(|part| !exported.left_out.contains(&part.name)).collect::<Vec<_>>()
+                {
+                    exported.left_out.push(part.name.clone());
+                }
+            }
             Format::Ply | Format::Obj => {
                 let drawing = Drawing::of(&frame);
                 let file = out.join(format!("frame-{:06}.{}", frame.index, format.name()));
@@ -174,6 +196,9 @@ pub fn export_run(
         }
     }
     progress(frames.len(), frames.len());
+    if format == Format::Vdb && exported.files.is_empty() {
+        return Err(ExportError::NoGrids { path: layout.root().to_owned() });
+    }
     if format == Format::Vtk {
         let path = out.join(format!("{}.pvd", file_stem(&info.scene)));
         collection.write(&path)?;

@@ -1,18 +1,8 @@
 //! Moving pictures as GIF, which every browser and chat shows.
 
+use super::FilmError;
 use crate::Image;
 use std::io::Write;
-
-/// A film that cannot be written.
-#[derive(Debug, thiserror::Error)]
-pub enum FilmError {
-    /// What the writer says.
-    #[error("cannot write the film: {0}")]
-    Encoding(#[from] gif::EncodingError),
-    /// Pictures of different sizes, or too large for the format.
-    #[error("a film needs pictures of one size, at most 65535 pixels an edge")]
-    Size,
-}
 
 /// Levels of red, green and blue of the fixed palette: the same colours in every frame, so nothing flickers.
 const LEVELS: [usize; 3] = [6, 7, 6];

@@ -1,0 +1,31 @@
+//! Rigid and soft bodies in one step.
+
+mod bound_mass;
+mod free_fall;
+mod friction;
+mod momentum;
+mod pad;
+mod release;
+mod row;
+mod set_up;
+mod soak;
+mod squeeze;
+mod stack;
+mod torsion;
+
+use crate::Case;
+
+pub(super) const CASES: &[Case] = &[
+    free_fall::CASE,
+    friction::CASE,
+    momentum::CASE,
+    pad::CASE,
+    release::CASE,
+    squeeze::CASE,
+    bound_mass::CASE,
+    torsion::CASE,
+    stack::CASE,
+    row::CASE,
+    soak::SHORT,
+    soak::LONG,
+];

@@ -1,0 +1,63 @@
+//! Rigid and soft boxes on top of each other stand.
+//!
+//! Source: spec/rigid-deformable-coupling.md 5.1, stack (figure 4.2 of the source): lateral drift of each centre below 1 % of the box, residual speed below 1e-2 m/s after 2 s.
+
+use super::set_up::{Soft, add, at, centre, ground, matter, step, tet_box, world};
+use crate::{Case, CaseError, Measurements, Speed};
+use splashdown_math::{Twist, Vector};
+use splashdown_rigid::{Geometry, Kind, Material};
+
+pub(super) const CASE: Case = Case {
+    name: "coupled/stack",
+    spec: "5.1 stack (rigid-deformable-coupling), RDC-14, RDC-18, RDC-39",
+    summary: "a soft box between two rigid ones, three times as heavy above as below: they stand and come to rest",
+    source: "spec/rigid-deformable-coupling.md 5.1",
+    speed: Speed::Fast,
+    seconds: 10.0,
+    run,
+};
+
+fn run(out: &mut Measurements) -> Result<(), CaseError> {
+    let mut world = world([0.0, -9.8, 0.0])?;
+    let rough = Material::new(0.0, 0.4);
+    ground(&mut world, rough, 0.0)?;
+    let mut rigid = Vec::new();
+    for height in [1.0, 5.0] {
+        let cube = Geometry::cuboid(Vector::repeat(1.0));
+        rigid.push(add(
+            &mut world,
+            Kind::Dynamic,
+            cube,
+            6000.0,
+            rough,
+            at([0.0, height, 0.0]),
+            Twist::zero(),
+        )?);
+    }
+    let mut soft = Soft::new(&world);
+    soft.solids.integrator.tolerance = 1e-4;
+    soft.add(&tet_box([-1.0, 2.0, -1.0], [1.0, 4.0, 1.0], [4, 4, 4])?, matter(2e6, 0.45, 0.01)?, [0.0; 3])?;
+    soft.finish(&mut world);
+    for _ in 0..48 {
+        step(&mut world, 1.0 / 24.0)?;
+    }
+    let resolution = "4^3 cells, frames of 1/24 s";
+    let state = world.state();
+    let mut places: Vec<Vector<3>> = rigid.iter().map(|&body| state.bodies[body].frame.position).collect();
+    places.push(centre(&world, 0));
+    let drift = places.iter().map(|x| x[0].hypot(x[2])).fold(0.0, f64::max);
+    out.at_most("drift to the side after 2 s (m), boxes of 2 m", resolution, drift, 0.02, CASE.source);
+    let speed = world.diagnostics().max_speed;
+    out.at_most("largest speed after 2 s (m/s)", resolution, speed, 1e-2, CASE.source);
+    // The weight above compresses the soft box by about m g H / (E A) with its sides held by friction.
+    let sunk = 5.0 - places[1][1];
+    out.at_most(
+        "the upper box has come down by (m)",
+        resolution,
+        sunk,
+        0.05,
+        "m g H / (E A) = 0.0147 m and its own weight",
+    );
+    out.at_least("the upper box has come down by (m)", resolution, sunk, 0.005, "and not held by magic");
+    Ok(())
+}

@@ -1,0 +1,233 @@
+//! Solids of finite elements and rigid bodies in one step, both ways.
+
+use splashdown_couple::{Binding, SolidBody, SolidElement, Solids, World};
+use splashdown_deformable::Elements;
+use splashdown_deformable::collide::Colliders;
+use splashdown_deformable::element::{Damping, DampingKind, Material as Matter};
+use splashdown_deformable::integrate::{Motion, Scheme};
+use splashdown_deformable::material::{Lame, Law, Model};
+use splashdown_geometry::generate::{CubeSplit, ball_tetrahedra, box_tetrahedra};
+use splashdown_geometry::mesh::TetrahedronMesh;
+use splashdown_math::{Dim, Frame, Space, Twist, Vector};
+use splashdown_rigid::{Body, Geometry, Kind, Material};
+use std::sync::Arc;
+
+type V = Vector<3>;
+
+fn matter(young: f64, poisson: f64, damping: f64) -> Matter {
+    Matter {
+        law: Law::safe(Model::NeoHookean),
+        lame: Lame::new(young, poisson).unwrap(),
+        density: 1000.0,
+        damping: Damping { kind: DampingKind::Linear, time: damping },
+    }
+}
+
+/// Puts `mesh`, moving with `velocity`, into the world.
+fn set_soft(
+    world: &mut World<3>,
+    mesh: &TetrahedronMesh,
+    matter: Matter,
+    velocity: V,
+    change: impl FnOnce(&mut Solids<3>),
+) {
+    let mut solids = Solids::<3>::new(world.model().gravity, Scheme::B);
+    solids.integrator.tolerance = 1e-10;
+    let elements = Elements::tetrahedra(mesh, 0, matter).unwrap();
+    let mut mass = vec![0.0; mesh.points.len()];
+    elements.add_masses(&mut mass);
+    solids.solid.add(elements);
+    solids.solid.add_particles(&mass, &vec![false; mass.len()]);
+    let around = mesh.boundary().unwrap();
+    let mut surface = around.points.clone();
+    surface.sort_unstable();
+    solids.integrator.colliders = Colliders::These(surface);
+    let position: Vec<f64> = mesh.points.iter().flat_map(|x| x.iter().copied()).collect();
+    solids.bodies.push(SolidBody {
+        name: "soft".into(),
+        particles: 0..mesh.points.len(),
+        element: SolidElement::Tetrahedron,
+        elements: mesh.elements.iter().flatten().copied().collect(),
+        rest: position.clone(),
+        forces: 0..1,
+        strength: vec![],
+    });
+    change(&mut solids);
+    let moving = (0..mesh.points.len()).flat_map(|_| <[f64; 3]>::from(velocity)).collect();
+    world.set_solids(solids, Motion { position, velocity: moving, time: 0.0 });
+}
+
+fn add(
+    world: &mut World<3>,
+    kind: Kind,
+    geometry: Geometry<3>,
+    mass: f64,
+    material: Material,
+    at: V,
+    twist: Twist<3>,
+) -> usize {
+    let name = format!("body-{}", world.model().bodies.len());
+    let body = Body::with_geometry(name, kind, mass, Arc::new(geometry)).unwrap().material(material);
+    world.add_body(body, Frame { position: at, rotation: Dim::<3>::identity() }, twist)
+}
+
+fn still() -> Twist<3> {
+    Twist::zero()
+}
+
+#[test]
+fn a_rigid_and_a_soft_ball_fall_alike() {
+    let mut world = World::<3>::new(V::new(0.0, -9.81, 0.0)).unwrap();
+    let ball = add(
+        &mut world,
+        Kind::Dynamic,
+        Geometry::sphere(0.5).unwrap(),
+        3.0,
+        Material::new(0.5, 0.5),
+        V::new(5.0, 0.0, 0.0),
+        still(),
+    );
+    let mesh = ball_tetrahedra(V::zeros(), 0.5, 2).unwrap();
+    set_soft(&mut world, &mesh, matter(1e5, 0.3, 0.01), V::zeros(), |_| {});
+    for _ in 0..30 {
+        world.step(1.0 / 30.0).unwrap();
+    }
+    let fallen = world.state().bodies[ball].frame.position[1];
+    assert!((fallen + 0.5 * 9.81).abs() < 1e-11, "{fallen}");
+    let state = world.state();
+    for (node, rest) in mesh.points.iter().enumerate() {
+        let x: V = state.solids.motion.point(node);
+        assert!((x - rest - V::new(0.0, -0.5 * 9.81, 0.0)).norm() < 1e-10, "{x}");
+    }
+}
+
+#[test]
+fn a_ball_that_hits_a_soft_ball_keeps_momentum() {
+    let mut world = World::<3>::new(V::zeros()).unwrap();
+    let twist = Twist { linear: V::new(2.0, 0.0, 0.0), angular: V::new(0.0, 0.0, 3.0) };
+    add(
+        &mut world,
+        Kind::Dynamic,
+        Geometry::sphere(0.5).unwrap(),
+        300.0,
+        Material::new(0.5, 0.5),
+        V::new(-1.3, 0.2, 0.0),
+        twist,
+    );
+    let mesh = ball_tetrahedra(V::zeros(), 0.5, 3).unwrap();
+    set_soft(&mut world, &mesh, matter(1e5, 0.3, 0.01), V::zeros(), |_| {});
+    let before = world.diagnostics();
+    let (mut slowest, mut most) = (f64::INFINITY, 0);
+    for _ in 0..60 {
+        let report = world.step(1.0 / 60.0).unwrap();
+        most = most.max(report.contact.touching);
+        slowest = slowest.min(world.state().bodies[0].velocity[0]);
+        let now = world.diagnostics();
+        for k in 0..3 {
+            assert!((now.momentum[k] - before.momentum[k]).abs() < 1e-10 * 600.0, "{:?}", now.momentum);
+        }
+    }
+    let after = world.diagnostics();
+    println!("{before:?}\n{after:?} {most}");
+    for k in 0..3 {
+        let lost = after.angular_momentum[k] - before.angular_momentum[k];
+        assert!(lost.abs() < 2e-2 * 120.0, "{:?} {:?}", after.angular_momentum, before.angular_momentum);
+    }
+    assert!(most > 0 && slowest < 1.5, "the balls have met: {most} {slowest}");
+    assert!(after.total_energy < before.total_energy * (1.0 + 1e-9));
+    assert!(after.total_energy > 0.5 * before.total_energy);
+}
+
+/// Spec 5.2-G: `m g H / (E A) + rho g H^2 / (2 E)` with frictionless faces and Poisson's ratio 0.
+#[test]
+fn a_block_presses_the_pad_it_rests_on() {
+    let (young, height, mass) = (1e5, 1.0, 500.0);
+    let mut world = World::<3>::new(V::new(0.0, -9.81, 0.0)).unwrap();
+    let smooth = Material::new(0.0, 0.0);
+    add(
+        &mut world,
+        Kind::Static,
+        Geometry::half_space(V::new(0.0, 1.0, 0.0)).unwrap(),
+        1.0,
+        smooth,
+        V::zeros(),
+        still(),
+    );
+    let half = V::new(0.7, 0.25, 0.7);
+    let block = add(
+        &mut world,
+        Kind::Dynamic,
+        Geometry::cuboid(half).unwrap(),
+        mass,
+        smooth,
+        V::new(0.0, height + 0.25, 0.0),
+        still(),
+    );
+    let mesh = box_tetrahedra(V::new(-0.5, 0.0, -0.5), V::new(0.5, height, 0.5), [4, 4, 4], CubeSplit::Five)
+        .unwrap();
+    set_soft(&mut world, &mesh, matter(young, 0.0, 0.1), V::zeros(), |_| {});
+    let mut report = None;
+    for _ in 0..240 {
+        report = Some(world.step(1.0 / 60.0).unwrap());
+    }
+    let sunk = height + 0.25 - world.state().bodies[block].frame.position[1];
+    let expected = mass * 9.81 * height / young + 1000.0 * 9.81 * height * height / (2.0 * young);
+    println!(
+        "sunk {sunk} expected {expected} speed {:e} {report:?}",
+        world.state().bodies[block].velocity.norm()
+    );
+    assert!((sunk - expected).abs() < 0.02 * expected, "{sunk} {expected}");
+}
+
+/// A rigid mass bound to the end of an elastic bar: `omega = beta / L sqrt(E / rho)`, `beta tan beta = m_bar / m` (spec 5.2-H).
+#[test]
+fn a_mass_bound_to_a_bar_swings_at_its_frequency() {
+    let (young, length, cells) = (1e6, 1.0, 20usize);
+    let h = length / cells as f64;
+    let mut world = World::<3>::new(V::zeros()).unwrap();
+    // A cube of the section's size around the last layer of nodes; it weighs as much as the bar.
+    let half = V::new(0.5 * h, h, h);
+    let end = V::new(length, 0.5 * h, 0.5 * h);
+    let bar = 1000.0 * length * h * h;
+    let cube = add(
+        &mut world,
+        Kind::Dynamic,
+        Geometry::cuboid(half).unwrap(),
+        bar,
+        Material::new(0.0, 0.0),
+        end,
+        Twist { linear: V::new(0.01, 0.0, 0.0), angular: V::zeros() },
+    );
+    let mesh = box_tetrahedra(V::zeros(), V::new(length, h, h), [cells, 1, 1], CubeSplit::Five).unwrap();
+    let frame = world.state().bodies[cube].frame;
+    set_soft(&mut world, &mesh, matter(young, 0.0, 0.0), V::zeros(), |solids| {
+        for (node, x) in mesh.points.iter().enumerate() {
+            if x[0] < 1e-9 {
+                solids.solid.set_pinned(node, true);
+            }
+            if x[0] > length - 1e-9 {
+                solids.bindings.push(Binding {
+                    particle: node as u32,
+                    body: cube as u32,
+                    place: frame.to_object(x),
+                });
+            }
+        }
+    });
+    let omega = 0.86033 / length * (young / 1000.0f64).sqrt();
+    let period = std::f64::consts::TAU / omega;
+    let dt = period / 400.0;
+    let mut crossings = Vec::new();
+    let mut last = 0.0;
+    for step in 1..=1300 {
+        world.step(dt).unwrap();
+        let x = world.state().bodies[cube].frame.position[0] - length;
+        if last > 0.0 && x <= 0.0 {
+            crossings.push(dt * (step as f64 - 1.0 + last / (last - x)));
+        }
+        last = x;
+    }
+    let measured = crossings[2] - crossings[1];
+    println!("period {measured} expected {period} {crossings:?}");
+    assert!((measured / period - 1.0).abs() < 0.02, "{measured} {period}");
+}
