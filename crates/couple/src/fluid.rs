@@ -2,7 +2,7 @@
 //!
 //! Where rigid bodies reach into the fluid, both are solved for together within the solids' stages (`fluid_structure`), and here their result is only taken over.
 
-use crate::fluid_structure::{CouplingReport, CouplingStage};
+use crate::fluid_structure::{CouplingReport, CouplingStage, SoftParticles};
 use crate::{BlockReport, Model, SolveReport, State, StepError};
 use splashdown_fluid::{FluidDiagnostics, FluidError, FluidModel, FluidState, FluidStepper};
 use splashdown_math::{Dim, Frame, Space};
@@ -102,15 +102,17 @@ where
         state: &State<D>,
         dt: f64,
         motions: &mut [Motion<D>],
+        soft: Option<SoftParticles<D>>,
     ) -> Result<(), StepError> {
         self.coupled = None;
-        let Some(fluid) = model.fluid.as_ref().filter(|_| CouplingStage::is_active(model, state)) else {
+        let active = CouplingStage::is_active(model, state, soft.is_some());
+        let Some(fluid) = model.fluid.as_ref().filter(|_| active) else {
             return Ok(());
         };
         self.stepper(fluid).map_err(failed(state))?;
         let _timed = crate::stage("fluid with bodies");
         let Self { stepper: Some(stepper), coupling, .. } = self else { return Ok(()) };
-        coupling.half(stepper, model, state, dt, motions).map_err(failed(state))
+        coupling.half(stepper, model, state, dt, motions, soft).map_err(failed(state))
     }
 
     /// V: rigid bodies and fluid to the full step.
@@ -121,14 +123,16 @@ where
         frames: &[Frame<D>],
         dt: f64,
         motions: &mut [Motion<D>],
+        soft: Option<SoftParticles<D>>,
     ) -> Result<(), StepError> {
-        let Some(fluid) = model.fluid.as_ref().filter(|_| CouplingStage::is_active(model, state)) else {
+        let active = CouplingStage::is_active(model, state, soft.is_some());
+        let Some(fluid) = model.fluid.as_ref().filter(|_| active) else {
             return Ok(());
         };
         self.stepper(fluid).map_err(failed(state))?;
         let _timed = crate::stage("fluid with bodies");
         let Self { stepper: Some(stepper), coupling, .. } = self else { return Ok(()) };
-        coupling.full(stepper, model, state, frames, dt, motions).map_err(failed(state))
+        coupling.full(stepper, model, state, frames, dt, motions, soft).map_err(failed(state))
     }
 
     /// V, after joints and contact: the fluid moves with what became of the bodies.
@@ -138,10 +142,11 @@ where
         state: &State<D>,
         dt: f64,
         motions: &mut [Motion<D>],
+        soft: &mut [f64],
     ) -> Result<(), StepError> {
         let _timed = crate::stage("fluid with bodies");
         let Self { stepper: Some(stepper), coupling, coupled, .. } = self else { return Ok(()) };
-        *coupled = coupling.finish(stepper, model, dt, motions).map_err(failed(state))?;
+        *coupled = coupling.finish(stepper, model, dt, motions, soft).map_err(failed(state))?;
         Ok(())
     }
 }

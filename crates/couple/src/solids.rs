@@ -183,6 +183,13 @@ where
             && self.integrator.self_contact.as_mut().is_none_or(|contact| contact.restore(&state.contact))
     }
 
+    /// `1/m` (1/kg) of all particles, 0 for those that are pinned or carried by rigid bodies.
+    pub(crate) fn free_inverse_masses(&self) -> Vec<f64> {
+        let mut inverses = self.solid.inverse_masses();
+        inverses.iter_mut().zip(&self.carried).filter(|(_, carried)| **carried).for_each(|(m, _)| *m = 0.0);
+        inverses
+    }
+
     /// Do they take part in the stages of the step, both ways? Fully implicit schemes follow it.
     pub fn takes_part(&self) -> bool {
         !matches!(self.integrator.scheme, Scheme::Implicit(_))

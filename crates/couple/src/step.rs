@@ -21,10 +21,11 @@
 use crate::articulation::{Articulation, JointReport};
 use crate::breaking::Breaking;
 use crate::fluid::FluidScratch;
+use crate::fluid_structure::SoftParticles;
 use crate::generalized::Velocities;
 use crate::sleep::Sleep;
 use crate::soft_contact::Reached;
-use crate::solids::Solids;
+use crate::solids::{SolidStep, Solids};
 use crate::solve::{CoupledStep, Stage, coupled_solve};
 use crate::world::Scratch;
 use crate::{Model, Multipliers, SolveReport, State};
@@ -172,7 +173,13 @@ where
         Some(solids) => Some(solids.begin(model, state, &mut half.velocities.bodies, dt).map_err(failed)?),
         None => None,
     };
-    fluid.couple_half(model, state, dt, &mut half.velocities.bodies)?;
+    let particles = match (&soft, &mut soft_step) {
+        (Some(solids), Some(SolidStep { motion, stages, .. })) => {
+            Some(SoftParticles { solids, position: &motion.position, velocity: &mut stages.moving })
+        }
+        _ => None,
+    };
+    fluid.couple_half(model, state, dt, &mut half.velocities.bodies, particles)?;
     // Particles that rigid bodies can reach take part in contact.
     let reached = match (&soft, &soft_step) {
         (Some(solids), Some(step)) if model.options.contact.enabled => {
@@ -265,7 +272,13 @@ where
         _ => Vec::new(),
     };
     articulation.set_kinematic(&frames, &mut full.velocities);
-    fluid.couple_full(model, state, &frames, dt, &mut full.velocities.bodies)?;
+    let particles = match (&soft, &soft_step) {
+        (Some(solids), Some(step)) => {
+            Some(SoftParticles { solids, position: &step.stages.next, velocity: &mut soft_velocity })
+        }
+        _ => None,
+    };
+    fluid.couple_full(model, state, &frames, dt, &mut full.velocities.bodies, particles)?;
     articulation.post_stabilize(&frames, &mut full.velocities);
     if let Some(step) = &soft_step {
         reached.join_frames(&mut frames, &step.stages.next);
@@ -283,7 +296,7 @@ where
     if rigid_only && model.fluid.is_none() && model.particles.is_empty() {
         contact.limit_energy(&stage, &model.gravity, &state.bodies, &frames, &mut full.velocities.bodies);
     }
-    fluid.couple_finish(model, state, dt, &mut full.velocities.bodies)?;
+    fluid.couple_finish(model, state, dt, &mut full.velocities.bodies, &mut soft_velocity)?;
     sleep.still(&mut full.velocities.bodies);
     memory.keep_sleeping(&state.contact, &sleep.asleep);
     let solids = match (soft, soft_step) {

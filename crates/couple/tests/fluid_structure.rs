@@ -237,3 +237,28 @@ fn a_plate_thinner_than_a_cell_does_not_leak() {
         assert!(seen.len() > 100);
     }
 }
+
+/// A piston that moves as told in a closed box cannot keep the volume: the walls give way evenly, which is reported, and what is left is incompressible (FS-T15).
+#[test]
+fn a_piston_in_a_closed_box_is_reported() {
+    for viscosity in [0.0, 0.2] {
+        let n = 12;
+        let grid = Grid::new(Vector::zeros(), Vector::repeat(1.0 / n as f64), [n, n]).unwrap();
+        let domain = Domain::new(grid, [[Side::wall(); 2]; 2]).unwrap();
+        let model = FluidModel::new(domain, Liquid { viscosity, ..Liquid::new("fluid", 1.0) });
+        let form = Arc::new(Shape::cuboid(Vector::from([0.26, 1.0])).unwrap());
+        let frame = Frame { position: Vector::from([0.0, 0.5]), ..Frame::identity() };
+        let mut stepper = FluidStepper::new(&model).unwrap();
+        stepper.set_guests(vec![Guest { form, placement: Placement::at_rest(frame), slip: false }]);
+        let mut state = FluidState::at_rest(&model);
+        let dt = 0.01;
+        stepper.push(&model, &mut state, dt).unwrap();
+        let twist = Twist { linear: Vector::from([1.0, 0.0]), ..Twist::zero() };
+        let mut solids = vec![Immersed { mass: None, twist }];
+        let options = CouplingOptions::default();
+        let report = solve_coupled(&mut stepper, &model, &mut state, dt, &mut solids, &options).unwrap();
+        assert!(report.wall_correction > 0.1, "viscosity {viscosity}: {report:?}");
+        let divergence = stepper.problem(&model).largest_divergence(&state.velocity) * dt;
+        assert!(divergence < 1e-7, "viscosity {viscosity}: {divergence:e}");
+    }
+}

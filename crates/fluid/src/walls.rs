@@ -133,6 +133,11 @@ where
         }
     }
 
+    /// Gives one face that a solid closes a new velocity (m/s) along its normal.
+    pub fn set_velocity(&mut self, axis: usize, face: Index<D>, velocity: f64) {
+        self.velocity.component_mut(axis).set(face, velocity);
+    }
+
     /// Does a solid other than the domain's sides fill this cell? Indices may be one cell outside.
     #[inline]
     pub fn is_solid(&self, cell: Index<D>) -> bool {

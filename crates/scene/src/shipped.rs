@@ -16,7 +16,7 @@ pub struct ShippedScene {
 }
 
 /// Name and text of every file in `scenes/`; a test compares this list with the folder.
-const FILES: [(&str, &str); 63] = [
+const FILES: [(&str, &str); 64] = [
     ("quickstart", include_str!("../../../scenes/quickstart.toml")),
     ("splashdown", include_str!("../../../scenes/splashdown.toml")),
     ("quickstart-2d", include_str!("../../../scenes/quickstart-2d.toml")),
@@ -69,6 +69,7 @@ const FILES: [(&str, &str); 63] = [
     ("smoke-ring", include_str!("../../../scenes/smoke-ring.toml")),
     ("falling-cylinder", include_str!("../../../scenes/falling-cylinder.toml")),
     ("floating-boxes", include_str!("../../../scenes/floating-boxes.toml")),
+    ("floating-jelly", include_str!("../../../scenes/floating-jelly.toml")),
     ("smoke-ball", include_str!("../../../scenes/smoke-ball.toml")),
     ("dam-break-2d", include_str!("../../../scenes/dam-break-2d.toml")),
     ("dam-break", include_str!("../../../scenes/dam-break.toml")),

@@ -84,6 +84,12 @@ where
         let body = world.state().bodies.iter().fold(0.0f64, |m, body| m.max(body.velocity.norm()));
         outcome.speed = outcome.speed.max(fluid.max_speed.max(body) / bound);
         outcome.divergence = outcome.divergence.max(fluid.max_divergence * dt);
+        if fluid.max_divergence * dt > 1e-5 || fluid.max_speed.max(body) > bound {
+            let (speed, divergence) = (fluid.max_speed, fluid.max_divergence * dt);
+            eprintln!(
+                "seed {seed}, {D}D, step {step}: fluid {speed} m/s, body {body} m/s, |div u| dt {divergence}"
+            );
+        }
     }
     let mut again = self::world::<D>(seed, n)?;
     if let Some(state) = saved {
@@ -133,6 +139,7 @@ where
         model.options.solid_boundary = SolidBoundary::CutCells;
     }
     let mut world = World::<D>::new(model.gravity).map_err(failed)?;
+    let mut places: Vec<(Vector<D>, f64)> = Vec::new();
     for index in 0..random.random_range(1..5) {
         let size = random.random_range(0.08..0.2);
         let geometry = match random.random_range(0..3) {
@@ -144,19 +151,33 @@ where
         let volume = geometry.properties().map_or(1.0, |properties| properties.volume);
         let mass = density * volume * 10f64.powf(random.random_range(-3.0..3.0));
         let body_kind = if random.random_range(0..6) == 0 { Kind::Static } else { Kind::Dynamic };
+        // Apart from each other and from the walls.
+        let reach = geometry.radius() + 0.02;
+        let place = (0..200)
+            .map(|_| Vector::<D>::from_fn(|_, _| random.random_range(reach..1.0 - reach)))
+            .find(|x| places.iter().all(|(other, radius)| (x - other).norm() > reach + radius));
+        let Some(position) = place else { continue };
+        places.push((position, reach));
         let body = Body::with_geometry(format!("body {index}"), body_kind, mass, Arc::new(geometry))
             .map_err(failed)?;
-        let frame =
-            Frame { position: Vector::from_fn(|_, _| random.random_range(0.1..0.9)), ..Frame::identity() };
+        let frame = Frame { position, ..Frame::identity() };
         let moving = if body_kind == Kind::Dynamic { 1.0 } else { 0.0 };
         let linear = Vector::from_fn(|_, _| moving * random.random_range(-1.0..1.0));
         world.add_body(body, frame, Twist { linear, ..Twist::zero() });
     }
-    let mut floor = Vector::zeros();
-    floor[1] = 1.0;
-    let ground = Arc::new(Geometry::half_space(floor).map_err(failed)?);
-    let ground = Body::with_geometry("floor", Kind::Static, 1.0, ground).map_err(failed)?;
-    world.add_body(ground, Frame::identity(), Twist::zero());
+    // What is a wall to the fluid is one to the bodies.
+    for axis in 0..D {
+        for upper in (0..2).filter(|&upper| sides[axis][upper].is_wall()) {
+            let mut normal = Vector::zeros();
+            normal[axis] = 1.0 - 2.0 * upper as f64;
+            let wall = Arc::new(Geometry::half_space(normal).map_err(failed)?);
+            let name = format!("wall {axis} {upper}");
+            let wall = Body::with_geometry(name, Kind::Static, 1.0, wall).map_err(failed)?;
+            let mut position = Vector::zeros();
+            position[axis] = upper as f64;
+            world.add_body(wall, Frame { position, ..Frame::identity() }, Twist::zero());
+        }
+    }
     let mut state = FluidState::at_rest(&model);
     if model.free_surface {
         let level = random.random_range(0.3..0.8);

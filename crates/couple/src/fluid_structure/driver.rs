@@ -1,11 +1,13 @@
 //! One coupled solve: from `u*` and `v*` to incompressible fluid that moves with its solids.
 
 use super::mass::multiply;
+use super::soft::SoftGuest;
 use super::{CouplingFace, CouplingOptions, Operators, SolidMass, Viscous, coupling_faces, viscous};
 use serde::{Deserialize, Serialize};
 use splashdown_fluid::pressure::MovableWalls;
 use splashdown_fluid::viscosity::ViscousStep;
 use splashdown_fluid::{CellKind, FluidError, FluidModel, FluidState, FluidStepper};
+use splashdown_geometry::grid::Index;
 use splashdown_math::{Dim, Space, Twist};
 use splashdown_solve::{CsrMatrix, InverseMass, VelocityLayout};
 
@@ -40,8 +42,8 @@ pub struct CouplingReport {
     pub divergence: f64,
     /// Regions whose pressure is known up to a constant.
     pub null_space: usize,
-    /// Part of the flux that had to be taken off because a closed region cannot change its volume.
-    pub removed_flux: f64,
+    /// Largest change (m/s) that had to be made to the velocity of closed faces, because a closed region cannot change its volume.
+    pub wall_correction: f64,
     /// Cells without a pressure because all their faces move with solids.
     pub shut_cells: usize,
 }
@@ -61,8 +63,34 @@ pub fn solve_coupled<const D: usize>(
 where
     Dim<D>: Space<D>,
 {
-    if solids.len() != stepper.guests().len() {
-        let (found, expected) = (solids.len(), stepper.guests().len());
+    let mut none = SoftSolve { guests: &[], inverse_mass: &[], velocity: &mut [] };
+    solve_with_soft(stepper, model, state, dt, solids, &mut none, options)
+}
+
+/// Soft bodies in a coupled solve: the guests after the rigid ones.
+pub(super) struct SoftSolve<'a, const D: usize> {
+    pub guests: &'a [SoftGuest<D>],
+    /// `1/m` (1/kg) of all particles; 0 for those that move as told.
+    pub inverse_mass: &'a [f64],
+    /// Velocities (m/s) of all particles, flat.
+    pub velocity: &'a mut [f64],
+}
+
+/// [`solve_coupled`] with soft bodies.
+pub(super) fn solve_with_soft<const D: usize>(
+    stepper: &mut FluidStepper<D>,
+    model: &FluidModel<D>,
+    state: &mut FluidState<D>,
+    dt: f64,
+    solids: &mut [Immersed<D>],
+    soft: &mut SoftSolve<D>,
+    options: &CouplingOptions,
+) -> Result<CouplingReport, FluidError>
+where
+    Dim<D>: Space<D>,
+{
+    if solids.len() + soft.guests.len() != stepper.guests().len() {
+        let (found, expected) = (solids.len() + soft.guests.len(), stepper.guests().len());
         return Err(FluidError::Mismatch(format!("{found} solids for {expected} guests of the fluid")));
     }
     let step = match model.options.viscous_step {
@@ -70,18 +98,14 @@ where
         _ => dt,
     };
     let viscosity = model.liquids[0].viscosity;
-    let report =
-        if model.liquids.len() == 1 && viscosity > 0.0 && model.options.viscous_step != ViscousStep::Explicit
-        {
-            solve_viscous(stepper, model, state, dt, solids, options, Viscous { viscosity, dt: step })?
-        } else {
-            // Liquids of several viscosities: by themselves, with the solids as walls.
-            stepper.apply_viscosity(model, state, dt)?;
-            solve_inviscid(stepper, model, state, dt, solids, options)?
-        };
-    let twists: Vec<Twist<D>> = solids.iter().map(|solid| solid.twist).collect();
-    stepper.set_guest_twists(model, &twists, None);
-    Ok(report)
+    let implicit = viscosity > 0.0 && model.options.viscous_step != ViscousStep::Explicit;
+    if model.liquids.len() == 1 && implicit && soft.guests.is_empty() {
+        let viscous = Viscous { viscosity, dt: step };
+        return solve_viscous(stepper, model, state, dt, solids, options, viscous);
+    }
+    // Liquids of several viscosities, or soft bodies: viscosity by itself, with the solids as walls.
+    stepper.apply_viscosity(model, state, dt)?;
+    solve_inviscid(stepper, model, state, dt, solids, soft, options)
 }
 
 fn solve_inviscid<const D: usize>(
@@ -90,6 +114,7 @@ fn solve_inviscid<const D: usize>(
     state: &mut FluidState<D>,
     dt: f64,
     solids: &mut [Immersed<D>],
+    soft: &mut SoftSolve<D>,
     options: &CouplingOptions,
 ) -> Result<CouplingReport, FluidError>
 where
@@ -98,7 +123,16 @@ where
     let first = model.obstacles.len();
     let faces = coupling_faces(&stepper.problem(model), stepper.guests(), first, options.mass);
     let movable: Vec<&CouplingFace<D>> =
-        faces.iter().filter(|face| solids[face.guest].mass.is_some()).collect();
+        faces.iter().filter(|face| solids.get(face.guest).is_some_and(|s| s.mass.is_some())).collect();
+    let on_soft: Vec<SoftFace<D>> = faces
+        .iter()
+        .filter_map(|face| {
+            let guest = soft.guests.get(face.guest.checked_sub(solids.len())?)?;
+            Some((face, guest.row(&stepper.problem(model), face)))
+        })
+        .collect();
+    let scalars = soft.velocity.len();
+    let soft_inverses = lump_on_particles(&on_soft, state, soft);
 
     // The fluid of the coupling faces joins the solids: mass and momentum.
     let n = Twist::<D>::LEN;
@@ -115,7 +149,8 @@ where
         }
     }
     let mut inverses = vec![0.0; n * n * solids.len()];
-    let mut velocity = vec![0.0; n * solids.len()];
+    let mut velocity = soft.velocity.to_vec();
+    velocity.resize(scalars + n * solids.len(), 0.0);
     for (solid, mass) in masses.iter().enumerate() {
         if let Some(mass) = mass {
             let inverse = mass.inverse().ok_or_else(|| {
@@ -124,35 +159,84 @@ where
             solids[solid].twist = multiply(&inverse, &momenta[solid]);
             inverses[n * n * solid..n * n * (solid + 1)].copy_from_slice(&inverse);
         }
-        solids[solid].twist.write(&mut velocity[n * solid..n * (solid + 1)]);
+        solids[solid].twist.write(&mut velocity[scalars + n * solid..scalars + n * (solid + 1)]);
     }
     let failed = FluidError::solve("coupled pressure");
-    let layout = VelocityLayout::new::<D>(0, 0, solids.len());
-    let inverse_mass = InverseMass::new(layout, vec![], vec![], inverses).map_err(&failed)?;
+    // Particles have a mass for each axis, so each of their scalars counts as a face here.
+    let layout = VelocityLayout::new::<D>(scalars, 0, solids.len());
+    let inverse_mass = InverseMass::new(layout, soft_inverses, vec![], inverses).map_err(&failed)?;
 
     // Lumping does not change the velocities of the faces that solids close; they all get those of the solids.
     let twists: Vec<Twist<D>> = solids.iter().map(|solid| solid.twist).collect();
     stepper.set_guest_twists(model, &twists, None);
-    let flux = flux_of(stepper, model, &movable, solids.len()).map_err(&failed)?;
+    stepper.set_face_velocities(&soft_velocities(&on_soft, &velocity), None);
+    let flux = flux_of(stepper, model, &movable, &on_soft, &inverse_mass).map_err(&failed)?;
     let mut walls = MovableWalls { flux: &flux, inverse_mass: &inverse_mass, velocity: &mut velocity };
     let solved = stepper.project_with(model, state, dt, &mut walls)?;
-    for (solid, part) in solids.iter_mut().zip(velocity.chunks_exact(n)) {
+    soft.velocity.copy_from_slice(&velocity[..scalars]);
+    for (solid, part) in solids.iter_mut().zip(velocity[scalars..].chunks_exact(n)) {
         if solid.mass.is_some() {
             solid.twist = Twist::read(part);
         }
     }
     let twists: Vec<Twist<D>> = solids.iter().map(|solid| solid.twist).collect();
     stepper.set_guest_twists(model, &twists, Some(&mut state.velocity));
+    stepper.set_face_velocities(&soft_velocities(&on_soft, &velocity), Some(&mut state.velocity));
     Ok(CouplingReport {
-        faces: movable.len(),
+        faces: movable.len() + on_soft.len(),
         unknowns: solved.unknowns,
         iterations: solved.iterations,
         relative_residual: solved.relative_residual,
         divergence: solved.divergence,
         null_space: solved.closed_regions,
-        removed_flux: solved.net_flux,
+        wall_correction: solved.wall_correction,
         ..CouplingReport::default()
     })
+}
+
+/// A coupling face of a soft body, with the scalars of particle velocities that move it and their weights.
+type SoftFace<'a, const D: usize> = (&'a CouplingFace<D>, [(usize, f64); 3]);
+
+/// Lumps mass and momentum of coupling faces on the particles, axis by axis; returns the inverse masses of all their scalars.
+fn lump_on_particles<const D: usize>(
+    faces: &[SoftFace<D>],
+    state: &FluidState<D>,
+    soft: &mut SoftSolve<D>,
+) -> Vec<f64>
+where
+    Dim<D>: Space<D>,
+{
+    let mut lumped = vec![[0.0; 2]; soft.velocity.len()];
+    for (face, row) in faces {
+        let u = state.velocity.component(face.axis).at(face.face);
+        for &(scalar, weight) in row {
+            lumped[scalar][0] += weight * face.mass;
+            lumped[scalar][1] += weight * face.mass * u;
+        }
+    }
+    let one = |(scalar, [mass, momentum]): (usize, &[f64; 2])| {
+        let inverse = soft.inverse_mass[scalar / D];
+        if inverse == 0.0 {
+            return 0.0;
+        }
+        // Weights may be negative by rounding.
+        let mass = mass.max(0.0);
+        let total = 1.0 / inverse + mass;
+        soft.velocity[scalar] = (soft.velocity[scalar] / inverse + momentum) / total;
+        1.0 / total
+    };
+    lumped.iter().enumerate().map(one).collect()
+}
+
+/// Velocities of the coupling faces of soft bodies.
+fn soft_velocities<const D: usize>(faces: &[SoftFace<D>], velocity: &[f64]) -> Vec<(usize, Index<D>, f64)>
+where
+    Dim<D>: Space<D>,
+{
+    let of_face = |(face, row): &SoftFace<D>| {
+        (face.axis, face.face, row.iter().map(|&(scalar, weight)| weight * velocity[scalar]).sum())
+    };
+    faces.iter().map(of_face).collect()
 }
 
 /// `F^T`: the flux out of each cell of the grid for each component of the solids' twists.
@@ -160,7 +244,8 @@ fn flux_of<const D: usize>(
     stepper: &FluidStepper<D>,
     model: &FluidModel<D>,
     faces: &[&CouplingFace<D>],
-    solids: usize,
+    on_soft: &[SoftFace<D>],
+    inverse_mass: &InverseMass,
 ) -> Result<CsrMatrix, splashdown_solve::SolveError>
 where
     Dim<D>: Space<D>,
@@ -168,10 +253,18 @@ where
     let problem = stepper.problem(model);
     let (grid, n) = (model.domain.grid(), Twist::<D>::LEN);
     let counts = grid.cells();
+    let scalars = inverse_mass.layout().face_count();
     let mut entries = Vec::with_capacity(n * faces.len());
-    for face in faces {
+    let rigid = faces.iter().map(|face| {
         let mut row = [0.0; 6];
         face.row.write(&mut row);
+        (*face, (0..n).map(|k| (scalars + face.guest * n + k, row[k])).collect::<Vec<_>>())
+    });
+    let soft = on_soft.iter().map(|(face, row)| {
+        let movable = row.iter().filter(|(scalar, _)| inverse_mass.faces()[*scalar] > 0.0);
+        (*face, movable.copied().collect::<Vec<_>>())
+    });
+    for (face, row) in rigid.chain(soft) {
         let mut below = face.face;
         below[face.axis] -= 1;
         // Outwards for the cell below, inwards for the one above.
@@ -184,10 +277,10 @@ where
                 .rev()
                 .fold(0, |place, a| place * counts[a] + cell[a].rem_euclid(counts[a] as isize) as usize);
             let area = sign * face.closed * grid.face_area(face.axis);
-            entries.extend((0..n).map(|k| (face.guest * n + k, place, area * row[k])));
+            entries.extend(row.iter().map(|(scalar, weight)| (*scalar, place, area * weight)));
         }
     }
-    CsrMatrix::from_triplets(n * solids, grid.cell_count(), &entries)
+    CsrMatrix::from_triplets(inverse_mass.layout().len(), grid.cell_count(), &entries)
 }
 
 fn solve_viscous<const D: usize>(
@@ -215,7 +308,7 @@ where
     // What solids close keeps the advected velocity here: it is the momentum that is lumped.
     problem.apply_known(&mut state.velocity, dt);
     let FluidState { velocity, pressure, .. } = state;
-    let report = viscous::solve(
+    let (report, corrections) = viscous::solve(
         &problem,
         &operators,
         viscous,
@@ -233,6 +326,10 @@ where
     stepper.set_guest_twists(model, &twists, None);
     if let Some(walls) = stepper.walls() {
         walls.impose(&mut state.velocity);
+    }
+    for (axis, face, change) in corrections {
+        let component = state.velocity.component_mut(axis);
+        component.set(face, component.at(face) + change);
     }
     Ok(report)
 }

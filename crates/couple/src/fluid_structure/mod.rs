@@ -13,12 +13,16 @@
 //! | solve without viscosity | Poisson problem plus rank 6 for each body | `splashdown_fluid::pressure::MovableWalls` |
 //! | solve with viscosity | pressure Schur complement of the same system | [`viscous`] |
 //!
+//! Soft bodies of triangles in the plane or tetrahedra in space take part through their particles: `J` has the barycentric weights of the point where the line between two
+//! centres meets their surface, and the fluid is lumped on the particles axis by axis (spec 3.2, 3.4.4). With viscosity they are walls to it first.
+//!
 //! The forms that keep the coupling impulses as unknowns, positive definite or indefinite, are in the tests as references.
 
 mod driver;
 mod interface;
 mod mass;
 mod operators;
+mod soft;
 mod stage;
 mod viscous;
 
@@ -26,6 +30,7 @@ pub use driver::{CouplingReport, Immersed, solve_coupled};
 pub use interface::{CouplingFace, coupling_faces};
 pub use mass::SolidMass;
 pub use operators::{Operators, Viscous};
+pub(crate) use soft::SoftParticles;
 pub(crate) use stage::CouplingStage;
 
 use serde::{Deserialize, Serialize};

@@ -61,6 +61,8 @@ where
     pub divergence: CsrMatrix,
     /// Flux (m^3/s) out of each cell through faces of given velocity.
     pub known_flux: Vec<f64>,
+    /// Closed faces of given velocity: row of the cell, axis, face, area (m^2) with the sign of the outward direction.
+    pub known_faces: Vec<(usize, usize, Index<D>, f64)>,
     /// Does the cell have a free face towards a known pressure?
     pub grounded: Vec<bool>,
     /// `G_mu`; no rows without viscosity.
@@ -178,7 +180,8 @@ where
             free: free.len(),
             fluid_side: options.tangential == Tangential::FluidSide,
         };
-        let (cells, divergence, known_flux, grounded, shut_cells) = assembly.divergence()?;
+        let (cells, divergence, known, grounded, shut_cells) = assembly.divergence()?;
+        let (known_flux, known_faces) = known;
         let (strain, known_strain) = assembly.strain(viscous)?;
         let mut masses = vec![0.0; free.len()];
         for axis in 0..D {
@@ -193,6 +196,7 @@ where
             cells,
             divergence,
             known_flux,
+            known_faces,
             grounded,
             strain,
             known_strain,
@@ -343,7 +347,8 @@ where
     fluid_side: bool,
 }
 
-type Divergence<const D: usize> = (IndexMap<D>, CsrMatrix, Vec<f64>, Vec<bool>, usize);
+type Known<const D: usize> = (Vec<f64>, Vec<(usize, usize, Index<D>, f64)>);
+type Divergence<const D: usize> = (IndexMap<D>, CsrMatrix, Known<D>, Vec<bool>, usize);
 
 impl<const D: usize, T> Assembly<'_, D, T>
 where
@@ -377,6 +382,7 @@ where
         let shut = fluid - cells.len();
         let mut rows = Vec::with_capacity(cells.len());
         let (mut known, mut grounded) = (vec![0.0; cells.len()], vec![false; cells.len()]);
+        let mut known_faces = Vec::new();
         for (row, cell) in cells.indices().enumerate() {
             let mut entries: Vec<(usize, f64)> = Vec::with_capacity(2 * D);
             for (axis, face, sign) in faces_of(cell) {
@@ -392,14 +398,19 @@ where
                         }
                     }
                     Tie::Bound(number) => entries.push((self.free + number, area)),
-                    Tie::Known(velocity) => known[row] += area * velocity,
+                    Tie::Known(velocity) => {
+                        known[row] += area * velocity;
+                        if problem.walls.is_closed(axis, face) {
+                            known_faces.push((row, axis, face, area));
+                        }
+                    }
                     Tie::Missing => {}
                 }
             }
             rows.push(entries);
         }
         let matrix = CsrMatrix::from_rows(self.columns(), rows)?;
-        Ok((cells, matrix, known, grounded, shut))
+        Ok((cells, matrix, (known, known_faces), grounded, shut))
     }
 
     /// One row for each pair of neighbouring faces of the same axis, `sqrt(dt mu V) (difference) / h`.

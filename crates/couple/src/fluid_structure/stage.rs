@@ -6,7 +6,9 @@
 //! | [`CouplingStage::full`] | `x^{n+1}` | transport of the fluid from `u^n`, then `u^{n+1}` and `v^{n+1}` in one solve |
 //! | [`CouplingStage::finish`] | `x^{n+1}` | bodies that joints or contact have changed since move as these say, and fluid and other bodies are solved for once more |
 
-use super::{CouplingReport, Immersed, SolidMass, solve_coupled};
+use super::driver::{SoftSolve, solve_with_soft};
+use super::soft::{SoftGuest, SoftParticles, SoftSurfaces};
+use super::{CouplingReport, Immersed, SolidMass};
 use crate::{Model, State};
 use splashdown_fluid::{FluidError, FluidModel, FluidState, FluidStepper, Form, Guest, Placement};
 use splashdown_geometry::Aabb;
@@ -44,8 +46,13 @@ where
     forms: Vec<Option<(Arc<Geometry<D>>, Arc<dyn Form<D>>)>>,
     /// Bodies in the fluid: one a guest.
     bodies: Vec<usize>,
+    /// Soft bodies in the fluid: the guests after the rigid ones.
+    soft: Vec<SoftGuest<D>>,
+    surfaces: SoftSurfaces,
     /// `u*` and the guests' `v*` of the solve to the full step.
     star: Option<(FluidState<D>, Vec<Immersed<D>>)>,
+    /// Velocities of soft bodies after that solve.
+    soft_velocity: Vec<f64>,
     /// The fluid at the end of the step, before it is completed.
     next: Option<FluidState<D>>,
     /// What the solves did.
@@ -57,7 +64,16 @@ where
     Dim<D>: Space<D>,
 {
     fn default() -> Self {
-        Self { forms: Vec::new(), bodies: Vec::new(), star: None, next: None, reports: Vec::new() }
+        Self {
+            forms: Vec::new(),
+            bodies: Vec::new(),
+            soft: Vec::new(),
+            surfaces: SoftSurfaces::default(),
+            star: None,
+            soft_velocity: Vec::new(),
+            next: None,
+            reports: Vec::new(),
+        }
     }
 }
 
@@ -66,10 +82,15 @@ where
     Dim<D>: Space<D>,
 {
     /// Is there anything to couple: a fluid, and a body that reaches into it?
-    pub fn is_active(model: &Model<D>, state: &State<D>) -> bool {
+    pub fn is_active(model: &Model<D>, state: &State<D>, soft: bool) -> bool {
         let Some(fluid) = &model.fluid else { return false };
         model.coupling.is_some()
-            && model.bodies.iter().zip(&state.bodies).any(|(body, now)| is_immersed(fluid, body, &now.frame))
+            && (soft
+                || model
+                    .bodies
+                    .iter()
+                    .zip(&state.bodies)
+                    .any(|(body, now)| is_immersed(fluid, body, &now.frame)))
     }
 
     /// The bodies that reach into the fluid, where they are.
@@ -133,6 +154,31 @@ where
         }
     }
 
+    /// The guests with those soft bodies that reach into the fluid after them.
+    fn with_soft(
+        &mut self,
+        fluid: &FluidModel<D>,
+        mut guests: Vec<Guest<D>>,
+        soft: Option<&SoftParticles<D>>,
+    ) -> Vec<Guest<D>> {
+        self.soft.clear();
+        if let Some(soft) = soft {
+            let slip = fluid.liquids.iter().all(|liquid| liquid.viscosity == 0.0);
+            let (more, forms) = self.surfaces.guests(fluid, soft.solids, soft.position, slip);
+            guests.extend(more);
+            self.soft = forms;
+        }
+        guests
+    }
+
+    /// The soft bodies as the solve sees them.
+    fn soft_solve<'a>(&'a self, soft: Option<SoftParticles<'a, D>>, inverses: &'a [f64]) -> SoftSolve<'a, D> {
+        match soft.filter(|_| !self.soft.is_empty()) {
+            Some(soft) => SoftSolve { guests: &self.soft, inverse_mass: inverses, velocity: soft.velocity },
+            None => SoftSolve { guests: &[], inverse_mass: &[], velocity: &mut [] },
+        }
+    }
+
     /// The bodies' velocities at the half step.
     pub fn half(
         &mut self,
@@ -141,6 +187,7 @@ where
         state: &State<D>,
         dt: f64,
         motions: &mut [Motion<D>],
+        soft: Option<SoftParticles<D>>,
     ) -> Result<(), FluidError> {
         self.reports.clear();
         self.next = None;
@@ -149,13 +196,17 @@ where
         };
         let guests = self.guests(fluid, &model.bodies, |index| state.bodies[index].frame);
         let mut immersed = self.immersed(model, &guests, motions);
-        if immersed.iter().all(|solid| solid.mass.is_none()) {
+        let all = self.with_soft(fluid, guests.clone(), soft.as_ref());
+        if immersed.iter().all(|solid| solid.mass.is_none()) && self.soft.is_empty() {
             return Ok(());
         }
-        stepper.set_guests(guests.clone());
+        stepper.set_guests(all);
         let mut half = now.clone();
         stepper.push(fluid, &mut half, 0.5 * dt)?;
-        let report = solve_coupled(stepper, fluid, &mut half, 0.5 * dt, &mut immersed, options)?;
+        let inverses = soft.as_ref().map_or_else(Vec::new, |soft| soft.solids.free_inverse_masses());
+        let mut particles = self.soft_solve(soft, &inverses);
+        let report =
+            solve_with_soft(stepper, fluid, &mut half, 0.5 * dt, &mut immersed, &mut particles, options)?;
         self.reports.push(("fluid half", report));
         self.write(model, &guests, &immersed, motions);
         Ok(())
@@ -170,6 +221,7 @@ where
         frames: &[Frame<D>],
         dt: f64,
         motions: &mut [Motion<D>],
+        soft: Option<SoftParticles<D>>,
     ) -> Result<(), FluidError> {
         let (Some(fluid), Some(now), Some(options)) = (&model.fluid, &state.fluid, &model.coupling) else {
             return Ok(());
@@ -180,11 +232,16 @@ where
         for (guest, &index) in guests.iter_mut().zip(&self.bodies) {
             guest.placement.twist = state.bodies[index].frame.twist_to(&frames[index], dt);
         }
-        stepper.set_guests(guests.clone());
+        let all = self.with_soft(fluid, guests.clone(), soft.as_ref());
+        stepper.set_guests(all);
         let mut next = now.clone();
         stepper.carry(fluid, &mut next, dt)?;
         self.star = Some((next.clone(), immersed.clone()));
-        let report = solve_coupled(stepper, fluid, &mut next, dt, &mut immersed, options)?;
+        let inverses = soft.as_ref().map_or_else(Vec::new, |soft| soft.solids.free_inverse_masses());
+        let mut particles = self.soft_solve(soft, &inverses);
+        let report = solve_with_soft(stepper, fluid, &mut next, dt, &mut immersed, &mut particles, options)?;
+        let after = particles.velocity.to_vec();
+        self.soft_velocity = after;
         self.reports.push(("fluid", report));
         self.write(model, &guests, &immersed, motions);
         self.next = Some(next);
@@ -198,15 +255,17 @@ where
         model: &Model<D>,
         dt: f64,
         motions: &mut [Motion<D>],
+        soft: &mut [f64],
     ) -> Result<Option<FluidState<D>>, FluidError> {
         let (Some(fluid), Some(options)) = (&model.fluid, &model.coupling) else { return Ok(None) };
         let (Some(mut next), Some((star, mut immersed))) = (self.next.take(), self.star.take()) else {
             return Ok(None);
         };
-        let guests = stepper.guests().to_vec();
+        let guests = stepper.guests()[..self.bodies.len()].to_vec();
         let after = self.immersed(model, &guests, motions);
         let fastest = after.iter().map(|solid| solid.twist.linear.norm()).fold(0.0, f64::max);
-        let mut changed = false;
+        // Soft bodies move as contact says now.
+        let mut changed = !self.soft.is_empty() && self.soft_velocity != soft;
         for ((guest, after), solid) in guests.iter().zip(&after).zip(&mut immersed) {
             let (was, is) = (guest.placement.twist, after.twist);
             let difference = was - is;
@@ -217,7 +276,10 @@ where
         }
         if changed {
             next = star;
-            let report = solve_coupled(stepper, fluid, &mut next, dt, &mut immersed, options)?;
+            let told = vec![0.0; soft.len() / D];
+            let mut particles = SoftSolve { guests: &self.soft, inverse_mass: &told, velocity: soft };
+            let report =
+                solve_with_soft(stepper, fluid, &mut next, dt, &mut immersed, &mut particles, options)?;
             self.reports.push(("fluid after contact", report));
             self.write(model, &guests, &immersed, motions);
         }

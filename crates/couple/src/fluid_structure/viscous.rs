@@ -11,7 +11,7 @@ use super::operators::{Operators, gather_impulses, scatter_impulses};
 use super::{CouplingReport, Viscous};
 use splashdown_fluid::FluidError;
 use splashdown_fluid::pressure::{PressureProblem, PressureTolerance};
-use splashdown_geometry::grid::{FaceFields, Field};
+use splashdown_geometry::grid::{FaceFields, Field, Index};
 use splashdown_math::{Dim, Space, Twist};
 use splashdown_solve::amg::{Amg, AmgOptions};
 use splashdown_solve::{
@@ -39,7 +39,7 @@ pub(super) fn solve<const D: usize>(
     pressure: &mut Field<D>,
     dt: f64,
     tolerance: &PressureTolerance,
-) -> Result<CouplingReport, FluidError>
+) -> Result<(CouplingReport, Vec<Correction<D>>), FluidError>
 where
     Dim<D>: Space<D>,
 {
@@ -118,13 +118,15 @@ where
         &null_space,
     );
     let flux = vector::norm(&rhs);
-    let removed = null_space.project(&mut rhs);
+    let corrections = close_regions(operators, &null_space, &mut rhs);
+    let removed = corrections.iter().fold(0.0f64, |m, (.., u)| m.max(u.abs()));
+    null_space.project(&mut rhs);
     let mut report = CouplingReport {
         faces: operators.bound.len(),
         unknowns: operators.cells.len(),
         velocities: size,
         null_space: null_space.dimension(),
-        removed_flux: if flux > 0.0 { removed / flux } else { 0.0 },
+        wall_correction: if flux > 0.0 { removed } else { 0.0 },
         shut_cells: operators.shut_cells,
         ..CouplingReport::default()
     };
@@ -183,7 +185,43 @@ where
     interpolation.multiply(&q, &mut all);
     operators.scatter(&all, velocity);
     scatter_impulses(&operators.cells, &impulses, pressure, dt);
-    Ok(report)
+    Ok((report, corrections))
+}
+
+/// A change (m/s) of the velocity of a closed face: axis, face, change.
+pub(super) type Correction<const D: usize> = (usize, Index<D>, f64);
+
+/// Makes the flux out of every region without known pressure vanish by moving its closed faces of given velocity evenly (spec 3.10): a closed region cannot change its volume.
+fn close_regions<const D: usize>(
+    operators: &Operators<D>,
+    null_space: &NullSpace,
+    rhs: &mut [f64],
+) -> Vec<Correction<D>>
+where
+    Dim<D>: Space<D>,
+{
+    let mut corrections = Vec::new();
+    let gross: f64 = rhs.iter().map(|value| value.abs()).sum();
+    for vector in null_space.basis() {
+        let mut weights = vec![0.0; rhs.len()];
+        let mut net = 0.0;
+        for (&cell, &weight) in vector.indices.iter().zip(&vector.values) {
+            weights[cell as usize] = weight;
+            net += weight * rhs[cell as usize];
+        }
+        let area: f64 = operators.known_faces.iter().map(|(row, .., area)| weights[*row] * area.abs()).sum();
+        let largest = vector.values.iter().fold(0.0f64, |m, v| m.max(v.abs()));
+        // Rounding is no flux.
+        if area == 0.0 || net.abs() <= 1e-13 * largest * gross {
+            continue;
+        }
+        let change = net / area;
+        for (row, axis, face, area) in operators.known_faces.iter().filter(|(row, ..)| weights[*row] != 0.0) {
+            rhs[*row] -= change * area.abs();
+            corrections.push((*axis, *face, change * area.signum()));
+        }
+    }
+    corrections
 }
 
 /// The first `count` columns of a matrix.

@@ -7,7 +7,7 @@ use crate::model::{FluidModel, TimeScheme};
 use crate::pressure::{MovableWalls, PressureReport};
 use crate::shell::ShellStep;
 use crate::state::FluidState;
-use splashdown_geometry::grid::FaceFields;
+use splashdown_geometry::grid::{FaceFields, Index};
 use splashdown_math::{Dim, Space, Twist};
 
 impl<const D: usize> FluidStepper<D>
@@ -138,6 +138,23 @@ where
                 velocity
                     .component_mut(axis)
                     .update(|face, u| if closed(face) { u + (new.at(face) - old.at(face)) } else { u });
+            }
+        }
+    }
+
+    /// Gives faces that guests close these velocities (m/s) along their normals: axis, face, velocity; in `velocity` by the difference to the old ones.
+    pub fn set_face_velocities(
+        &mut self,
+        faces: &[(usize, Index<D>, f64)],
+        mut velocity: Option<&mut FaceFields<D>>,
+    ) {
+        let Some(walls) = &mut self.walls else { return };
+        for &(axis, face, new) in faces {
+            let old = walls.velocity().component(axis).at(face);
+            walls.set_velocity(axis, face, new);
+            if let Some(velocity) = velocity.as_mut().filter(|_| walls.is_closed(axis, face)) {
+                let component = velocity.component_mut(axis);
+                component.set(face, component.at(face) + (new - old));
             }
         }
     }
