@@ -45,7 +45,7 @@ fn a_new_scene_is_right_and_nothing_is_overwritten() {
 fn check_takes_files_folders_and_globs_and_tells_line_and_column() {
     let place = Place::new();
     fs::create_dir_all(place.path("scenes/deep")).unwrap();
-    place.write("scenes/good.toml", common::SMALL);
+    place.write("scenes/good.toml", SMALL);
     place.write("scenes/deep/bad.toml", "dimension = 3\n[time]\nend = -1\n");
     place.write("scenes/note.txt", "not a scene");
     let (out, _) = place.expect(0, &["check", "small.toml", "scenes/*.toml", "quickstart"]);
