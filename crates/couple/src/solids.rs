@@ -345,6 +345,7 @@ where
     }
 
     /// V: velocities at the end of the step from `start`; carriers in `full` get what their particles pull on them.
+    #[expect(clippy::too_many_arguments)]
     pub(crate) fn finish(
         &mut self,
         model: &Model<D>,

@@ -37,13 +37,16 @@ where
 /// A change of velocity (relative to the largest) below which joints and contact have left a body alone.
 const UNCHANGED: f64 = 1e-12;
 
+/// A geometry with what the fluid knows of it.
+type Formed<const D: usize> = (Arc<Geometry<D>>, Arc<dyn Form<D>>);
+
 /// What the coupled solves keep within a step.
 pub(crate) struct CouplingStage<const D: usize>
 where
     Dim<D>: Space<D>,
 {
     /// Forms of the bodies, kept while their geometry is the same.
-    forms: Vec<Option<(Arc<Geometry<D>>, Arc<dyn Form<D>>)>>,
+    forms: Vec<Option<Formed<D>>>,
     /// Bodies in the fluid: one a guest.
     bodies: Vec<usize>,
     /// Soft bodies in the fluid: the guests after the rigid ones.
@@ -213,6 +216,7 @@ where
     }
 
     /// The bodies' velocities at the full step, where `frames` has them, and the fluid's.
+    #[expect(clippy::too_many_arguments)]
     pub fn full(
         &mut self,
         stepper: &mut FluidStepper<D>,

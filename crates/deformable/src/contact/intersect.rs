@@ -42,14 +42,20 @@ fn segments_cross<const D: usize>(a: &Vector<D>, b: &Vector<D>, other: &[Vector<
     area(a, b, c) * area(a, b, d) < 0.0 && area(c, d, a) * area(c, d, b) < 0.0
 }
 
+/// Six times the volume of a tetrahedron; zero where its sign would be that of rounding errors, as for points that all rest on one plane.
 fn volume<const D: usize>(a: &Vector<D>, b: &Vector<D>, c: &Vector<D>, d: &Vector<D>) -> f64 {
     let (u, v, w) = (b - a, c - a, d - a);
-    (0..3)
-        .map(|i| {
-            let (j, k) = ((i + 1) % 3, (i + 2) % 3);
-            u[i] * (v[j] * w[k] - v[k] * w[j])
-        })
-        .sum()
+    let (mut sum, mut size) = (0.0, 0.0);
+    for i in 0..3 {
+        let (j, k) = ((i + 1) % 3, (i + 2) % 3);
+        sum += u[i] * (v[j] * w[k] - v[k] * w[j]);
+        size += u[i].abs() * ((v[j] * w[k]).abs() + (v[k] * w[j]).abs());
+    }
+    // The differences of coordinates are rounded, too.
+    let far = a.amax().max(b.amax()).max(c.amax()).max(d.amax());
+    let near = u.amax().max(v.amax()).max(w.amax());
+    let rounding = 8.0 * f64::EPSILON * (size + far * near * near);
+    if sum.abs() <= rounding { 0.0 } else { sum }
 }
 
 fn segment_crosses_triangle<const D: usize>(a: &Vector<D>, b: &Vector<D>, corners: &[Vector<D>; D]) -> bool {
