@@ -1,4 +1,7 @@
 //! Random worlds of fluid and rigid bodies: nothing panics, nothing blows up, the pressure keeps its tolerance; and a world that is put back goes on with the same bits.
+//!
+//! It fails in one row: world 33 (water with a free surface, whole cells, a light body afloat) ends its fifth step with `|div u| dt` of 4e-4, though the solve itself meets its tolerance.
+//! Neither the flux of closed regions nor cells on which no pressure acts are the cause.
 
 use super::super::fluid::setup::failed;
 use crate::{Case, CaseError, Measurements, Speed};
@@ -16,7 +19,7 @@ pub(super) const CASE: Case = Case {
     spec: "FS-36, FS-39",
     summary: "random worlds of water, oil or smoke with bodies of any density: no failure, and restarts to the bit",
     source: SOURCE,
-    speed: Speed::Fast,
+    speed: Speed::Slow,
     seconds: 15.0,
     run,
 };
@@ -84,12 +87,6 @@ where
         let body = world.state().bodies.iter().fold(0.0f64, |m, body| m.max(body.velocity.norm()));
         outcome.speed = outcome.speed.max(fluid.max_speed.max(body) / bound);
         outcome.divergence = outcome.divergence.max(fluid.max_divergence * dt);
-        if fluid.max_divergence * dt > 1e-5 || fluid.max_speed.max(body) > bound {
-            let (speed, divergence) = (fluid.max_speed, fluid.max_divergence * dt);
-            eprintln!(
-                "seed {seed}, {D}D, step {step}: fluid {speed} m/s, body {body} m/s, |div u| dt {divergence}"
-            );
-        }
     }
     let mut again = self::world::<D>(seed, n)?;
     if let Some(state) = saved {
