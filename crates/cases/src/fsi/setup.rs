@@ -10,6 +10,9 @@ use splashdown_geometry::shapes::Shape;
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use std::sync::Arc;
 
+/// A shape, where it is, and the mass (kg) and moments (kg m^2) of a body that moves; nothing for one that does not.
+type Placed<const D: usize> = (Shape<D>, Vector<D>, Option<(f64, Vec<f64>)>);
+
 /// The choices behind the published tables.
 pub(super) const SOURCE_RECIPE: CouplingOptions =
     CouplingOptions { mass: FaceMass::Full, tangential: Tangential::FluidSide };
@@ -36,7 +39,7 @@ where
     /// Bodies `(shape, centre, mass and principal moments)` at rest in fluid at rest.
     pub fn new(
         model: FluidModel<D>,
-        bodies: Vec<(Shape<D>, Vector<D>, Option<(f64, Vec<f64>)>)>,
+        bodies: Vec<Placed<D>>,
         options: CouplingOptions,
     ) -> Result<Self, CaseError> {
         let mut state = FluidState::at_rest(&model);

@@ -7,11 +7,11 @@
 //!
 //! | symbol | what | where |
 //! |---|---|---|
-//! | `W`, `J` | coupling faces, velocity of a solid there | [`interface`] |
-//! | `beta`, `M` | masses of faces, and of solids with the lumped fluid | [`interface`], [`mass`] |
-//! | `G`, `G_mu` | volume-weighted divergence and factored viscosity over all faces | [`operators`] |
+//! | `W`, `J` | coupling faces, velocity of a solid there | `interface` |
+//! | `beta`, `M` | masses of faces, and of solids with the lumped fluid | `interface`, `mass` |
+//! | `G`, `G_mu` | volume-weighted divergence and factored viscosity over all faces | `operators` |
 //! | solve without viscosity | Poisson problem plus rank 6 for each body | `splashdown_fluid::pressure::MovableWalls` |
-//! | solve with viscosity | pressure Schur complement of the same system | [`viscous`] |
+//! | solve with viscosity | pressure Schur complement of the same system | `viscous` |
 //!
 //! Soft bodies of triangles in the plane or tetrahedra in space take part through their particles: `J` has the barycentric weights of the point where the line between two
 //! centres meets their surface, and the fluid is lumped on the particles axis by axis (spec 3.2, 3.4.4). With viscosity they are walls to it first.

@@ -11,7 +11,7 @@ const MOST_CELLS: usize = 8;
 /// `phi` of a filled cell, in cell widths.
 const FILLED: f64 = -0.1;
 
-/// Fills every bubble of at most [`MOST_CELLS`] cells with nothing but liquid and solids around it; takes the particles of the air out of it. Returns how many cells there were.
+/// Fills every bubble of at most `MOST_CELLS` cells with nothing but liquid and solids around it; takes the particles of the air out of it. Returns how many cells there were.
 pub fn fill_pinholes<const D: usize>(
     domain: &Domain<D>,
     walls: &Walls<D>,
