@@ -34,11 +34,11 @@ where
     }
 }
 
+/// A body's geometry and the form made of it.
+type KnownForm<const D: usize> = (Arc<Geometry<D>>, Arc<dyn Form<D>>);
+
 /// A change of velocity (relative to the largest) below which joints and contact have left a body alone.
 const UNCHANGED: f64 = 1e-12;
-
-/// A geometry with what the fluid knows of it.
-type Formed<const D: usize> = (Arc<Geometry<D>>, Arc<dyn Form<D>>);
 
 /// What the coupled solves keep within a step.
 pub(crate) struct CouplingStage<const D: usize>
@@ -46,7 +46,7 @@ where
     Dim<D>: Space<D>,
 {
     /// Forms of the bodies, kept while their geometry is the same.
-    forms: Vec<Option<Formed<D>>>,
+    forms: Vec<Option<KnownForm<D>>>,
     /// Bodies in the fluid: one a guest.
     bodies: Vec<usize>,
     /// Soft bodies in the fluid: the guests after the rigid ones.
@@ -215,8 +215,8 @@ where
         Ok(())
     }
 
+    #[expect(clippy::too_many_arguments, reason = "what the stage of the step knows")]
     /// The bodies' velocities at the full step, where `frames` has them, and the fluid's.
-    #[expect(clippy::too_many_arguments)]
     pub fn full(
         &mut self,
         stepper: &mut FluidStepper<D>,
