@@ -6,80 +6,32 @@
 //! * **Cook's membrane**: tapered panel (48 x 44/16), plane stress in the original; the literature's plane-stress value of the tip displacement is 23.96 for E = 1, nu = 1/3, load 1
 //!   (R. D. Cook, "Improved two-dimensional finite element", J. Struct. Div. ASCE 100, 1974).
 //!
+//! * **Torsion** of a square bar of side `a` and shear modulus `G`: torque `0.140577 G a^4` per twist and length (S. P. Timoshenko, J. N. Goodier, *Theory of Elasticity*, 3rd ed., section 109),
+//!   measured in its middle third, where the ends do not reach (Saint-Venant).
+//! * **Bending of a clamped sheet** by its own weight `q` per length: `B theta'' = -q (L - s) cos theta`, `theta(0) = 0`, `theta'(L) = 0`, which is integrated here to rounding. A sheet of
+//!   squares cut by parallel diagonals bends about the lines across it only: `3 k (kappa h)^2` for each of them, hence `B = 6 k` per width. (Cut by alternating diagonals, every second
+//!   node gives way by `kappa h^2 / 12`, which leaves `B = 5 k`.)
+//!
 //! The numbers are those of the literature, not ours.
 
-use super::set_up::{failed, solid_of};
+use super::set_up::{Load, failed, solid_of};
 use crate::{Case, CaseError, Measurements, Speed};
-use splashdown_deformable::Elements;
 use splashdown_deformable::element::{Damping, Material};
 use splashdown_deformable::integrate::{Integrator, LinearSolver, Motion, Scheme};
 use splashdown_deformable::material::{Lame, Law, Model};
-use splashdown_deformable::{Force, ForceError};
+use splashdown_deformable::{Bending, BendingModel, Elements};
 use splashdown_geometry::generate::{Diagonals, box_hexahedra, sheet};
 use splashdown_math::Vector;
 
 pub(super) const CASE: Case = Case {
     name: "deformable/external-anchors",
     spec: "issue 4, must show 3",
-    summary: "large deflection of a cantilever against the elastica, Cook's membrane against the literature",
-    source: "Bisshopp and Drucker 1945; Cook 1974",
+    summary: "large deflection of a cantilever against the elastica, Cook's membrane, a twisted column, a sheet that hangs from its clamped edge",
+    source: "Bisshopp and Drucker 1945; Cook 1974; Timoshenko and Goodier section 109",
     speed: Speed::Fast,
     seconds: 8.0,
     run,
 };
-
-/// Constant forces on some particles, as a force of the contract.
-#[derive(Debug, Clone)]
-struct Load<const D: usize> {
-    forces: Vec<(u32, Vector<D>)>,
-    work: f64,
-}
-
-impl<const D: usize> Force<D> for Load<D> {
-    fn name(&self) -> &str {
-        "load"
-    }
-    fn update(&mut self, position: &[f64]) -> Result<(), ForceError> {
-        let work = |(node, force): &(u32, Vector<D>)| {
-            (0..D).map(|axis| force[axis] * position[D * *node as usize + axis]).sum::<f64>()
-        };
-        self.work = self.forces.iter().map(work).sum();
-        Ok(())
-    }
-    fn energy(&self) -> f64 {
-        -self.work
-    }
-    fn add_elastic(&self, out: &mut [f64]) {
-        for (node, force) in &self.forces {
-            for axis in 0..D {
-                out[D * *node as usize + axis] += force[axis];
-            }
-        }
-    }
-    fn add_damping(&self, _: &[f64], _: &mut [f64]) {}
-    fn damping_rows(&self) -> usize {
-        0
-    }
-    fn apply_factor(&self, _: &[f64], _: f64, _: &mut [f64]) {}
-    fn add_factor_transpose(&self, _: &[f64], _: f64, _: &mut [f64]) {}
-    fn add_stiffness(&self, _: &[f64], _: &mut [f64], _: bool) {}
-    fn elements(&self) -> usize {
-        0
-    }
-    fn element_nodes(&self, _: usize) -> &[u32] {
-        &[]
-    }
-    fn add_element_matrix(&self, _: usize, _: f64, _: f64, _: bool, _: &mut [f64]) {}
-    fn stable_step(&self, _: &[f64]) -> f64 {
-        f64::INFINITY
-    }
-    fn bytes(&self) -> usize {
-        0
-    }
-    fn boxed(&self) -> Box<dyn Force<D>> {
-        Box::new(self.clone())
-    }
-}
 
 fn material(lame: Lame) -> Material {
     Material { law: Law::safe(Model::RotatedLinear), lame, density: 1.0, damping: Damping::NONE }
@@ -112,7 +64,7 @@ fn elastica(cells: usize) -> Result<[f64; 2], CaseError> {
     let end: Vec<u32> =
         (0..mesh.points.len() as u32).filter(|&node| mesh.points[node as usize][0] > length - 1e-9).collect();
     let share = Vector::<3>::new(0.0, -force / end.len() as f64, 0.0);
-    solid.add(Load { forces: end.iter().map(|&node| (node, share)).collect(), work: 0.0 });
+    solid.add(Load::new(end.iter().map(|&node| (node, share)).collect()));
     for (node, point) in mesh.points.iter().enumerate() {
         solid.set_pinned(node, point[0] < 1e-9);
     }
@@ -155,7 +107,7 @@ fn cook(cells: usize) -> Result<f64, CaseError> {
             (node, Vector::<2>::new(0.0, scale * share))
         })
         .collect();
-    solid.add(Load { forces, work: 0.0 });
+    solid.add(Load::new(forces));
     for node in left {
         solid.set_pinned(node, true);
     }
@@ -166,6 +118,121 @@ fn cook(cells: usize) -> Result<f64, CaseError> {
     // The middle of the loaded edge.
     let corner = heights[last / 2].0 as usize;
     Ok((motion.point::<2>(corner)[1] - mesh.points[corner][1]) / scale)
+}
+
+/// Torque per `G a^4`, twist and length in the middle third of a square bar of `5 cells x cells x cells` hexahedra.
+fn torsion(cells: usize) -> Result<f64, CaseError> {
+    let (length, side, young, poisson) = (1.0, 0.2, 1e6, 0.3);
+    let half = 0.5 * side;
+    let lower = Vector::<3>::new(0.0, -half, -half);
+    let mesh = box_hexahedra(lower, Vector::<3>::new(length, half, half), [5 * cells, cells, cells])
+        .map_err(failed("meshing"))?;
+    let lame = Lame::new(young, poisson).map_err(failed("material"))?;
+    let elements = Elements::hexahedra(&mesh, 0, material(lame)).map_err(failed("elements"))?;
+    let masses = elements.clone();
+    let mut solid = solid_of(elements, |mass| masses.add_masses(mass), mesh.points.len(), Vector::zeros());
+    // A twist so small that the bar does not shorten.
+    let torque = 1e-4 * lame.mu * side.powi(4);
+    let end: Vec<usize> =
+        (0..mesh.points.len()).filter(|&node| mesh.points[node][0] > length - 1e-9).collect();
+    let round = |x: &Vector<3>| Vector::<3>::new(0.0, -x[2], x[1]);
+    let sum: f64 = end.iter().map(|&node| round(&mesh.points[node]).norm_squared()).sum();
+    let forces = end.iter().map(|&node| (node as u32, round(&mesh.points[node]) * (torque / sum)));
+    solid.add(Load::new(forces.collect()));
+    for (node, point) in mesh.points.iter().enumerate() {
+        solid.set_pinned(node, point[0] < 1e-9);
+    }
+    let mut motion = Motion::at_rest(&mesh.points);
+    solver().equilibrium(&mut solid, &mut motion).map_err(failed("equilibrium of the bar"))?;
+    let angle_at = |place: f64| {
+        let (mut turned, mut arms) = (0.0, 0.0);
+        for (node, point) in mesh.points.iter().enumerate().filter(|(_, x)| (x[0] - place).abs() < 1e-9) {
+            turned += round(point).dot(&(motion.point::<3>(node) - point));
+            arms += round(point).norm_squared();
+        }
+        turned / arms
+    };
+    let (first, last) = (0.3 * length, 0.7 * length);
+    let rate = (angle_at(last) - angle_at(first)) / (last - first);
+    Ok(torque / (rate * lame.mu * side.powi(4)))
+}
+
+/// Where the free edge of a hanging sheet of length 1 is, across and along: `weight` is `q L^3 / B`.
+fn hanging_sheet(weight: f64, cells: usize) -> Result<[f64; 2], CaseError> {
+    let width = 4.0 / cells as f64;
+    let mesh = sheet(
+        Vector::<3>::zeros(),
+        Vector::<3>::x(),
+        Vector::<3>::z() * width,
+        [cells, 4],
+        Diagonals::Forward,
+    )
+    .map_err(failed("meshing"))?;
+    let (density, thickness, gravity) = (1000.0, 1e-3, 10.0);
+    // Stiff along itself: it stretches by 1e-6.
+    let lame = Lame::plane_stress(1e10, 0.0).map_err(failed("material"))?;
+    let own = Material { density, ..material(lame) };
+    let elements = Elements::membrane(&mesh, 0, thickness, own).map_err(failed("elements"))?;
+    let masses = elements.clone();
+    let mut solid = solid_of(
+        elements,
+        |mass| masses.add_masses(mass),
+        mesh.points.len(),
+        Vector::<3>::new(0.0, -gravity, 0.0),
+    );
+    let bending = density * thickness * gravity / weight;
+    solid.add(Bending::new(&mesh, 0, BendingModel::DiscreteShells, bending / 6.0, 0.0));
+    // Cells have the angles, and the first one is held: the clamp is in its middle.
+    let clamped = 1.5 / cells as f64;
+    for (node, point) in mesh.points.iter().enumerate() {
+        solid.set_pinned(node, point[0] < clamped);
+    }
+    let full = solid.gravity;
+    let mut motion = Motion::at_rest(&mesh.points);
+    let mut integrator = solver();
+    integrator.implicit.tolerance = 1e-6;
+    for part in 1..=8 {
+        solid.gravity = full * (f64::from(part) / 8.0);
+        integrator.equilibrium(&mut solid, &mut motion).map_err(failed("equilibrium of the sheet"))?;
+    }
+    let free = mesh.points.iter().position(|x| x[0] > 1.0 - 1e-9).unwrap_or(0);
+    let tip = motion.point::<3>(free);
+    // The free length is scaled to 1.
+    let clamp = 0.5 / cells as f64;
+    let length = 1.0 - clamp;
+    Ok([-tip[1] / length, 1.0 - (tip[0] - clamp) / length])
+}
+
+/// The same of the differential equation, by shooting with Runge-Kutta steps.
+fn heavy_elastica(weight: f64) -> [f64; 2] {
+    let steps = 4000;
+    let h = 1.0 / f64::from(steps);
+    let shoot = |bend: f64| {
+        let slope = |s: f64, y: [f64; 4]| [y[1], -weight * (1.0 - s) * y[0].cos(), y[0].sin(), y[0].cos()];
+        let mut y = [0.0, bend, 0.0, 0.0];
+        for step in 0..steps {
+            let s = f64::from(step) * h;
+            let add = |y: [f64; 4], k: [f64; 4], part: f64| std::array::from_fn(|i| y[i] + part * k[i]);
+            let k1 = slope(s, y);
+            let k2 = slope(s + 0.5 * h, add(y, k1, 0.5 * h));
+            let k3 = slope(s + 0.5 * h, add(y, k2, 0.5 * h));
+            let k4 = slope(s + h, add(y, k3, h));
+            y = std::array::from_fn(|i| y[i] + h / 6.0 * (k1[i] + 2.0 * k2[i] + 2.0 * k3[i] + k4[i]));
+        }
+        y
+    };
+    // theta'(1) grows with theta'(0), from below zero at a straight sheet.
+    let (mut low, mut high) = (0.0, weight);
+    for _ in 0..60 {
+        let middle = 0.5 * (low + high);
+        if shoot(middle)[1] < 0.0 {
+            low = middle;
+        } else {
+            high = middle;
+        }
+    }
+    let end = shoot(0.5 * (low + high));
+    [end[2].abs(), 1.0 - end[3]]
 }
 
 fn run(out: &mut Measurements) -> Result<(), CaseError> {
@@ -206,5 +273,31 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         0.02,
         CASE.source,
     );
+    let (coarse, fine) = (torsion(4)?, torsion(8)?);
+    let limit = fine + (fine - coarse) / 3.0;
+    out.near(
+        "torsion of a square bar: torque / (G a^4 twist)",
+        "20 x 4 x 4 and 40 x 8 x 8 hexahedra, extrapolated",
+        limit,
+        0.140_577,
+        0.005 * 0.140_577,
+        CASE.source,
+    );
+    // The sheet's free length is shorter than 1 by half a cell.
+    let weight = 3.0;
+    let exact = |cells: usize| heavy_elastica(weight * (1.0 - 0.5 / cells as f64).powi(3));
+    let error = |cells: usize| -> Result<[f64; 2], CaseError> {
+        let (found, exact) = (hanging_sheet(weight, cells)?, exact(cells));
+        Ok(std::array::from_fn(|i| (found[i] - exact[i]).abs() / exact[i]))
+    };
+    let (coarse, fine) = (error(20)?, error(40)?);
+    for (what, coarse, fine) in
+        [("sag of the free edge", coarse[0], fine[0]), ("pull of the free edge", coarse[1], fine[1])]
+    {
+        let quantity = format!("clamped sheet, weight q L^3 / B = 3: error of the {what} (relative)");
+        out.at_most(&quantity, "40 cells", fine, 0.01, "heavy elastica, integrated to rounding");
+        let quantity = format!("clamped sheet: order of the {what}");
+        out.at_least(&quantity, "20 and 40 cells", (coarse / fine).log2(), 1.5, "second order");
+    }
     Ok(())
 }

@@ -2,17 +2,23 @@
 
 mod balance;
 mod cantilever;
+mod drop;
 mod elastica;
 mod factors;
 mod friction;
 mod laws;
+mod layers;
+mod machines;
 mod orders;
 mod plasticity;
 mod puddles;
 mod recovery;
+mod rolling;
 mod self_contact;
 mod set_up;
 mod soak;
+mod structures;
+mod tangled;
 mod waves;
 
 use crate::Case;
@@ -29,9 +35,17 @@ pub(super) const CASES: &[Case] = &[
     elastica::CASE,
     waves::CASE,
     plasticity::CASE,
+    tangled::CASE,
+    structures::CASE,
+    rolling::CASE,
+    layers::CASE,
+    machines::ROLLERS,
+    machines::PRESS,
+    drop::CASE,
     puddles::CASE,
     self_contact::CASE,
     self_contact::LONG,
+    self_contact::TWISTED,
     soak::MESHES,
     soak::CASE,
 ];

@@ -4,7 +4,7 @@
 //!
 //! Source: spec/deformable-solids.md E1, E2, E3 at reduced size.
 
-use super::set_up::{cubes, failed, flat, material, run_steps, solid_of, tetrahedra};
+use super::set_up::{cubes, difference, failed, flat, material, run_steps, solid_of, tetrahedra};
 use crate::{Case, CaseError, Measurements, Speed};
 use splashdown_deformable::collide::Obstacle;
 use splashdown_deformable::integrate::{Integrator, Motion, Scheme};
@@ -12,7 +12,7 @@ use splashdown_deformable::material::{Fibre, Model, MuscleCurve};
 use splashdown_deformable::{Elements, Solid};
 use splashdown_geometry::generate::{box_hexahedra, torus_tetrahedra};
 use splashdown_geometry::shapes::Shape;
-use splashdown_math::{Frame, Matrix, Vector, polar};
+use splashdown_math::{Frame, Vector};
 
 pub(super) const CASE: Case = Case {
     name: "deformable/puddles",
@@ -27,23 +27,6 @@ pub(super) const CASE: Case = Case {
 fn floor() -> Result<Obstacle<3>, CaseError> {
     let plane = Shape::half_space(Vector::<3>::new(0.0, 1.0, 0.0), 0.0).map_err(failed("the floor"))?;
     Ok(Obstacle::fixed("floor", plane, Frame::identity(), 0.3))
-}
-
-/// Largest distance of two shapes after the best rigid alignment.
-fn difference(a: &[f64], b: &[f64]) -> f64 {
-    let points =
-        |x: &[f64]| -> Vec<Vector<3>> { x.chunks_exact(3).map(Vector::<3>::from_column_slice).collect() };
-    let centred = |points: Vec<Vector<3>>| {
-        let centre = points.iter().sum::<Vector<3>>() / points.len() as f64;
-        points.into_iter().map(|x| x - centre).collect::<Vec<_>>()
-    };
-    let (a, b) = (centred(points(a)), centred(points(b)));
-    let mut moment = Matrix::<3>::zeros();
-    for (a, b) in a.iter().zip(&b) {
-        moment += a * b.transpose();
-    }
-    let (turn, _) = polar(&moment);
-    a.iter().zip(&b).map(|(a, b)| (a - turn * b).norm()).fold(0.0, f64::max)
 }
 
 /// What became of a body.

@@ -38,6 +38,65 @@ pub(super) const LONG: Case = Case {
     run: run_long,
 };
 
+pub(super) const TWISTED: Case = Case {
+    name: "deformable/twisted-cloth",
+    spec: "issue 4, must show 2",
+    summary: "a cloth is wrung by turning its two ends against each other for two whole turns: no intersection at any frame",
+    source: "issue 4",
+    speed: Speed::Slow,
+    seconds: 60.0,
+    run: run_twisted,
+};
+
+/// A cloth between two bars that turn about its middle line, one turn each, while they come nearer.
+fn run_twisted(out: &mut Measurements) -> Result<(), CaseError> {
+    use splashdown_deformable::integrate::{Driver, Path};
+    let cells = [36, 18];
+    let (u, v) = (Vector::<3>::new(1.0, 0.0, 0.0), Vector::<3>::new(0.0, 0.0, 0.5));
+    let mesh = sheet(Vector::<3>::new(-0.5, 0.0, -0.25), u, v, cells, Diagonals::Alternating)
+        .map_err(failed("meshing"))?;
+    let mut fall = fall(&mesh, true, 0.004)?;
+    fall.solid.gravity = Vector::zeros();
+    fall.integrator.obstacles.clear();
+    let turning = 3.0;
+    for side in [-1.0, 1.0] {
+        let held = (0..mesh.points.len()).filter(|&node| side * mesh.points[node][0] > 0.5 - 1e-9);
+        let nodes: Vec<(u32, Vector<3>)> = held.map(|node| (node as u32, mesh.points[node])).collect();
+        nodes.iter().for_each(|(node, _)| fall.solid.set_pinned(*node as usize, true));
+        let path = Path {
+            velocity: Vector::<3>::new(-side * 0.06, 0.0, 0.0),
+            centre: Vector::zeros(),
+            spin: [side * 2.0 * std::f64::consts::PI / turning, 0.0, 0.0],
+            start: 0.0,
+            end: turning,
+        };
+        fall.integrator.drivers.push(Driver::new(nodes, path));
+    }
+    let (crossing, contacts) = drop_it(&mut fall, 1.0 / 60.0, turning + 0.5)?;
+    let resolution = format!("{} triangles, two turns, barrier", mesh.elements.len());
+    out.at_most("intersections, summed over all frames", &resolution, crossing as f64, 0.0, TWISTED.source);
+    out.at_least("contacts met", &resolution, contacts as f64, 1.0, "the scene has contact");
+    // The bars have arrived where they were sent.
+    let late = fall
+        .integrator
+        .drivers
+        .iter()
+        .flat_map(|driver| driver.nodes.iter().map(move |(node, first)| (driver, *node, first)))
+        .map(|(driver, node, first)| {
+            let target = driver.parameters.at(fall.motion.time, first);
+            (target - fall.motion.point::<3>(node as usize)).norm()
+        })
+        .fold(0.0, f64::max);
+    out.at_most(
+        "distance of the bars to where they were sent (m)",
+        &resolution,
+        late,
+        1e-9,
+        "two whole turns",
+    );
+    Ok(())
+}
+
 fn curtain(cells: usize) -> Result<TriangleMesh<3>, CaseError> {
     let (u, v) = (Vector::<3>::new(1.0, 0.0, 0.02), Vector::<3>::new(0.02, 1.0, 0.05));
     sheet(Vector::<3>::new(-0.5, 0.05, 0.0), u, v, [cells; 2], Diagonals::Alternating)

@@ -5,6 +5,7 @@
 //! than make the step impossible.
 
 use super::pairs::{ContactSurface, PairKind, first_time, gap};
+use super::stiffness::ContactStiffness;
 use crate::collide::{Colliders, Obstacle};
 use crate::force::read;
 use crate::solid::Solid;
@@ -80,8 +81,6 @@ where
     covered: Vec<Aabb<D>>,
     active: Vec<Active<D>>,
     rubs: Vec<Rub<D>>,
-    /// Stiffness of each rub at the last [`Self::prepare`].
-    rub_blocks: Vec<Matrix<D>>,
     start: Vec<f64>,
     slip: f64,
     position: Vec<f64>,
@@ -123,7 +122,6 @@ where
             covered: Vec::new(),
             active: Vec::new(),
             rubs: Vec::new(),
-            rub_blocks: Vec::new(),
             start: Vec::new(),
             slip: 0.0,
             position: Vec::new(),
@@ -356,9 +354,16 @@ where
         }
     }
 
-    /// Evaluates the stiffness of friction at the last positions, for [`Self::add_product`] and [`Self::diagonal_blocks`].
-    pub(crate) fn prepare(&mut self) {
-        self.rub_blocks = self.rubs.iter().map(|rub| self.rub_block(rub)).collect();
+    /// The stiffness of contacts and friction at the last positions, as it acts on the particles that are free.
+    pub(crate) fn stiffness(&self, pinned: &[bool]) -> ContactStiffness<D> {
+        let normal = self.active.par_iter().with_min_len(1024).map(|contact| {
+            let block = contact.normal * contact.normal.transpose() * contact.stiffness;
+            (contact.nodes, contact.weights, block)
+        });
+        let mut rows: Vec<_> = normal.collect();
+        let rubs = self.rubs.par_iter().with_min_len(1024);
+        rows.extend(rubs.map(|rub| (rub.nodes, rub.weights, self.rub_block(rub))).collect::<Vec<_>>());
+        ContactStiffness::new(rows, pinned)
     }
 
     /// Shortens the steps of single particles that would run into an obstacle that they do not feel yet, so that they arrive within its reach; true if any.
@@ -383,64 +388,6 @@ where
         any
     }
 
-    /// `y += H x` on particles that are free.
-    pub(crate) fn add_product(&self, x: &[f64], pinned: &[bool], y: &mut [f64]) {
-        let free = |node: u32| !pinned[node as usize];
-        for contact in &self.active {
-            let mut along = 0.0;
-            for (&node, &weight) in contact.nodes.iter().zip(&contact.weights) {
-                if weight != 0.0 && free(node) {
-                    along += weight * contact.normal.dot(&read::<D>(x, node));
-                }
-            }
-            for (&node, &weight) in contact.nodes.iter().zip(&contact.weights) {
-                if weight != 0.0 && free(node) {
-                    for axis in 0..D {
-                        y[D * node as usize + axis] +=
-                            contact.stiffness * along * weight * contact.normal[axis];
-                    }
-                }
-            }
-        }
-        for (rub, block) in self.rubs.iter().zip(&self.rub_blocks) {
-            let mut sum = Vector::<D>::zeros();
-            for (&node, &weight) in rub.nodes.iter().zip(&rub.weights) {
-                if weight != 0.0 && free(node) {
-                    sum += read::<D>(x, node) * weight;
-                }
-            }
-            let push = *block * sum;
-            for (&node, &weight) in rub.nodes.iter().zip(&rub.weights) {
-                if weight != 0.0 && free(node) {
-                    for axis in 0..D {
-                        y[D * node as usize + axis] += weight * push[axis];
-                    }
-                }
-            }
-        }
-    }
-
-    /// Diagonal blocks of the stiffness, one a particle.
-    pub(crate) fn diagonal_blocks(&self, pinned: &[bool]) -> Vec<Matrix<D>> {
-        let mut blocks = vec![Matrix::<D>::zeros(); pinned.len()];
-        for contact in &self.active {
-            let outer = contact.normal * contact.normal.transpose() * contact.stiffness;
-            for (&node, &weight) in contact.nodes.iter().zip(&contact.weights) {
-                if weight != 0.0 && !pinned[node as usize] {
-                    blocks[node as usize] += outer * (weight * weight);
-                }
-            }
-        }
-        for (rub, block) in self.rubs.iter().zip(&self.rub_blocks) {
-            for (&node, &weight) in rub.nodes.iter().zip(&rub.weights) {
-                if weight != 0.0 && !pinned[node as usize] {
-                    blocks[node as usize] += *block * (weight * weight);
-                }
-            }
-        }
-        blocks
-    }
-
     /// Largest part (0 to 1) of `step` that no pair of surfaces comes together on; also finds the candidates for all positions on the way.
     pub(crate) fn largest_step(&mut self, x: &[f64], step: &[f64]) -> f64 {
         let end: Vec<f64> = x.iter().zip(step).map(|(x, step)| x + step).collect();
@@ -450,8 +397,13 @@ where
             .par_iter()
             .with_min_len(256)
             .map(|&(kind, nodes)| {
+                let motion = relative_motion::<D>(kind, &nodes, step);
+                // The boxes are not further apart than what is in them.
+                if boxes_apart::<D>(kind, &nodes, x, motion / (1.0 - KEPT)) {
+                    return 1.0;
+                }
                 let now = gap::<D>(kind, &nodes, x).distance;
-                if relative_motion::<D>(kind, &nodes, step) <= (1.0 - KEPT) * now {
+                if motion <= (1.0 - KEPT) * now {
                     return 1.0;
                 }
                 first_time::<D>(kind, &nodes, x, &end, KEPT * now).map_or(1.0, |(time, _)| time)

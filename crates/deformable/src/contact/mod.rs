@@ -9,12 +9,15 @@ mod intersect;
 mod pairs;
 mod repulsion;
 mod resolve;
+mod stiffness;
 #[cfg(test)]
 mod tests;
 
 pub use barrier::{Barrier, BarrierOptions};
 pub use impulse::{apply_impulse, relative_velocity};
 pub use intersect::intersections;
+pub(crate) use stiffness::ContactStiffness;
+
 pub use pairs::{ContactRow, ContactSurface, Pair, PairKind};
 
 use crate::integrate::IntegrateError;

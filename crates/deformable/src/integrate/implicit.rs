@@ -5,7 +5,7 @@
 //! `x^ = x^n + dt v^n`, `h = dt`; Newmark with average acceleration `x^ = x^n + dt v^n + dt^2/4 a^n`, `h = dt/2`.
 
 use super::{IntegrateError, IntegrationReport, Integrator, Motion};
-use crate::contact::Barrier;
+use crate::contact::{Barrier, ContactStiffness};
 use crate::solid::{FactorCache, Solid};
 use serde::{Deserialize, Serialize};
 use splashdown_math::{Dim, Matrix, Space, Vector};
@@ -173,19 +173,13 @@ where
 }
 
 /// The matrix of a Newton iteration with the contact terms that are not in its pattern.
-struct NewtonOperator<'a, const D: usize>
-where
-    Dim<D>: Space<D>,
-{
+struct NewtonOperator<'a, const D: usize> {
     matrix: &'a CsrMatrix,
-    barrier: Option<&'a Barrier<D>>,
+    contact: Option<ContactStiffness<D>>,
     pinned: &'a [bool],
 }
 
-impl<const D: usize> LinearOperator for NewtonOperator<'_, D>
-where
-    Dim<D>: Space<D>,
-{
+impl<const D: usize> LinearOperator for NewtonOperator<'_, D> {
     fn rows(&self) -> usize {
         self.matrix.rows()
     }
@@ -194,8 +188,8 @@ where
     }
     fn apply(&self, x: &[f64], y: &mut [f64]) {
         self.matrix.multiply(x, y);
-        if let Some(barrier) = self.barrier {
-            barrier.add_product(x, self.pinned, y);
+        if let Some(contact) = &self.contact {
+            contact.add_product(x, y);
         }
     }
 }
@@ -279,14 +273,14 @@ impl Inverse {
         Dim<D>: Space<D>,
     {
         let Tools { options, cached, workspace } = tools;
-        let NewtonOperator { matrix, barrier, pinned } = *operator;
+        let NewtonOperator { matrix, contact, pinned } = operator;
         let choice = match options.solver {
             LinearSolver::Auto if x.len() <= DIRECT => LinearSolver::Cholesky,
             LinearSolver::Auto => LinearSolver::Multigrid,
             chosen => chosen,
         };
         // Contacts are not in the matrix that would be factorised; blocks of the diagonal see them.
-        let choice = if barrier.is_some() { LinearSolver::Jacobi } else { choice };
+        let choice = if contact.is_some() { LinearSolver::Jacobi } else { choice };
         let stopping = Stopping { max_iterations: 2000, ..Stopping::relative(options.linear_tolerance) };
         let mut iteration = Iteration::new(stopping);
         if choice == LinearSolver::Cholesky {
@@ -322,7 +316,7 @@ impl Inverse {
                 return Ok(report.iterations);
             }
         }
-        let extra = barrier.map(|barrier| barrier.diagonal_blocks(pinned));
+        let extra = contact.as_ref().map(ContactStiffness::diagonal_blocks);
         let mut blocks = NodeBlocks::<D>::new(matrix, extra.as_deref());
         // A residual of stiff contacts weighs as little as the displacement that it stands for; otherwise what it hides would move soft parts by metres.
         let weights: Vec<f64> = blocks
@@ -562,11 +556,9 @@ where
         if report.residual <= report.wanted {
             return Ok(report);
         }
-        if let Some(barrier) = &mut objective.barrier {
-            barrier.prepare();
-        }
         let contact = objective.barrier.as_deref().filter(|barrier| barrier.active() > 0);
-        let operator = NewtonOperator { matrix, barrier: contact, pinned: &pinned };
+        let contact = contact.map(|barrier| barrier.stiffness(&pinned));
+        let operator = NewtonOperator { matrix, contact, pinned: &pinned };
         let mut step = vec![0.0; x.len()];
         report.linear_iterations += inverse.solve::<D>(
             &operator,

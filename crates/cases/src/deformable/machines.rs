@@ -1,0 +1,213 @@
+//! Bodies that are driven through machines: a block of hexahedra and a torus of tetrahedra between turning rollers, a ball of plastic material under a press.
+//!
+//! * **Rollers**: two cylinders draw the body into a gap of a third of its height. It must come out on the other side, and after a second of rest agree with its rest shape.
+//! * **Press**: the goal of the plastic flow is a disk; every stroke may only bring the body nearer to it.
+//!
+//! Source: spec/deformable-solids.md E5, E7, E8 at reduced size.
+
+use super::set_up::{difference, failed, flat, material, run_steps, solid_of, tetrahedra};
+use crate::{Case, CaseError, Measurements, Speed};
+use splashdown_deformable::collide::Obstacle;
+use splashdown_deformable::integrate::{Integrator, Motion, Scheme};
+use splashdown_deformable::material::{Model, Plasticity, SplineBranch, Yield};
+use splashdown_deformable::{Elements, Force, Solid};
+use splashdown_geometry::generate::{ball_tetrahedra, box_hexahedra, torus_tetrahedra};
+use splashdown_geometry::shapes::Shape;
+use splashdown_math::{Frame, Twist, Vector};
+
+pub(super) const ROLLERS: Case = Case {
+    name: "deformable/rollers",
+    spec: "E7, E8, DS-13, DS-28, DS-54",
+    summary: "rollers draw a block of hexahedra and a torus through a gap of a third of their height; they come out and recover",
+    source: "spec/deformable-solids.md E7, E8",
+    speed: Speed::Slow,
+    seconds: 90.0,
+    run: run_rollers,
+};
+
+pub(super) const PRESS: Case = Case {
+    name: "deformable/press",
+    spec: "E4, E5, DS-22, DS-23",
+    summary: "a plastic ball under a press flows to the disk that is its goal, never away from it",
+    source: "spec/deformable-solids.md E4, E5",
+    speed: Speed::Slow,
+    seconds: 30.0,
+    run: run_press,
+};
+
+/// What became of a body between rollers.
+struct Through {
+    /// Mean of x (m) when the rollers have had their time; the gap is at 0.
+    place: f64,
+    /// Most elements inside out at once.
+    most_inverted: usize,
+    /// Elements inside out at the end.
+    inverted: usize,
+    /// Largest distance to the rest shape (m) after rigid alignment.
+    apart: f64,
+}
+
+/// The body, 0.3 m high about y = 0 and left of x = -0.15, goes between rollers of radius 0.3 m for `time` seconds and rests for one.
+fn through(mut solid: Solid<3>, points: &[Vector<3>], gap: f64, time: f64) -> Result<Through, CaseError> {
+    let radius = 0.3;
+    // Axes along z: cylinders are along their z axis.
+    let roller = |side: f64| -> Result<Obstacle<3>, CaseError> {
+        let shape = Shape::cylinder(radius, 0.5).map_err(failed("the roller"))?;
+        let frame =
+            Frame { position: Vector::<3>::new(0.0, side * (radius + 0.5 * gap), 0.0), ..Frame::identity() };
+        let mut roller = Obstacle::fixed("roller", shape, frame, 1.0);
+        roller.twist = Twist { angular: Vector::<3>::new(0.0, 0.0, side * 4.0), ..Twist::zero() };
+        Ok(roller)
+    };
+    let mut integrator = Integrator::new(Scheme::B);
+    integrator.tolerance = 1e-3;
+    integrator.obstacles = vec![roller(1.0)?, roller(-1.0)?];
+    let mut motion = Motion::at_rest(points);
+    motion.velocity.iter_mut().step_by(3).for_each(|speed| *speed = 1.2);
+    let mut most_inverted = 0;
+    let mut rolled = None;
+    // Stiffer states ask for shorter steps: the world's stepper asks anew in every step, and so does this one.
+    while motion.time < time + 1.0 {
+        let dt = 0.4 * solid.stable_step();
+        if motion.time >= time && rolled.is_none() {
+            rolled = Some(motion.position.iter().step_by(3).sum::<f64>() / points.len() as f64);
+            integrator.obstacles.clear();
+        }
+        for obstacle in &mut integrator.obstacles {
+            obstacle.end = obstacle.start.moved(&obstacle.twist, dt);
+        }
+        integrator.step(&mut solid, &mut motion, dt).map_err(failed("rolling"))?;
+        for obstacle in &mut integrator.obstacles {
+            obstacle.start = obstacle.end;
+        }
+        most_inverted = most_inverted.max(solid.inverted());
+    }
+    solid.update(&motion.position).map_err(failed("counting"))?;
+    Ok(Through {
+        place: rolled.unwrap_or(f64::NAN),
+        most_inverted,
+        inverted: solid.inverted(),
+        apart: difference(&motion.position, &flat(points)),
+    })
+}
+
+fn run_rollers(out: &mut Measurements) -> Result<(), CaseError> {
+    let spline = Model::Spline { compression: SplineBranch::default(), extension: SplineBranch::default() };
+    let own = material(spline, 3e4, 0.3, 300.0, 0.02)?;
+    let block =
+        box_hexahedra(Vector::<3>::new(-0.9, -0.15, -0.15), Vector::<3>::new(-0.3, 0.15, 0.15), [16, 8, 8])
+            .map_err(failed("meshing"))?;
+    let elements = Elements::hexahedra(&block, 0, own).map_err(failed("elements"))?;
+    let masses = elements.clone();
+    let hexes = solid_of(elements, |mass| masses.add_masses(mass), block.points.len(), Vector::zeros());
+    // Its axis is z; turned so that it stands between the rollers like a wheel lying flat.
+    let mut torus = torus_tetrahedra(Vector::zeros(), 0.3, 0.15, 3, 30).map_err(failed("meshing"))?;
+    for point in &mut torus.points {
+        *point = Vector::<3>::new(point[0] - 0.75, point[2], point[1]);
+    }
+    // The permutation above mirrors: two corners of every element change places.
+    for element in &mut torus.elements {
+        element.swap(0, 1);
+    }
+    let tets = tetrahedra(&torus, own, [0.0; 3])?;
+    for (name, count, solid, points) in [
+        ("hexahedra", block.elements.len(), hexes, &block.points),
+        ("tetrahedra", torus.elements.len(), tets, &torus.points),
+    ] {
+        let resolution = format!("{count} {name}");
+        let result = through(solid, points, 0.1, 1.5)?;
+        out.at_least(
+            "place behind the gap after 1.5 s (m)",
+            &resolution,
+            result.place,
+            0.3,
+            "it is drawn through",
+        );
+        out.at_most(
+            "inverted elements after a second",
+            &resolution,
+            result.inverted as f64,
+            0.0,
+            CASE_SOURCE,
+        );
+        out.at_most("distance to the rest shape (m)", &resolution, result.apart, 0.01, CASE_SOURCE);
+        // Only told: whether any was inside out depends on how hard it is squeezed.
+        out.at_least("most inverted at once", &resolution, result.most_inverted as f64, 0.0, "count");
+    }
+    Ok(())
+}
+
+const CASE_SOURCE: &str = ROLLERS.source;
+
+fn run_press(out: &mut Measurements) -> Result<(), CaseError> {
+    let radius = 0.3;
+    let mesh = ball_tetrahedra(Vector::zeros(), radius, 5).map_err(failed("meshing"))?;
+    let rest = flat(&mesh.points);
+    let mut elements = Elements::tetrahedra(&mesh, 0, material(Model::RotatedLinear, 1e5, 0.3, 300.0, 0.01)?)
+        .map_err(failed("elements"))?;
+    let law = Plasticity { criterion: Yield::Full { limit: 0.01 }, limit: 10.0 };
+    elements.set_plasticity(law).map_err(failed("plasticity"))?;
+    // A disk of the same volume, half as high.
+    let wide = 2f64.sqrt();
+    let goal: Vec<f64> = rest.chunks_exact(3).flat_map(|x| [wide * x[0], 0.5 * x[1], wide * x[2]]).collect();
+    elements.set_goal(&goal).map_err(failed("the goal"))?;
+    let first = elements.distance_to_goal();
+    let masses = elements.clone();
+    let mut solid = solid_of(elements, |mass| masses.add_masses(mass), mesh.points.len(), Vector::zeros());
+    let plate = |side: f64| -> Result<Obstacle<3>, CaseError> {
+        let shape = Shape::half_space(Vector::<3>::new(0.0, -side, 0.0), 0.0).map_err(failed("the plate"))?;
+        let frame = Frame { position: Vector::<3>::new(0.0, side * 1.02 * radius, 0.0), ..Frame::identity() };
+        Ok(Obstacle::fixed("plate", shape, frame, 0.1))
+    };
+    let mut integrator = Integrator::new(Scheme::B);
+    integrator.tolerance = 1e-3;
+    integrator.obstacles = vec![plate(1.0)?, plate(-1.0)?];
+    let mut motion = Motion::at_rest(&mesh.points);
+    let dt = 0.3 * solid.stable_step();
+    let mut gauge = masses.clone();
+    let mut distance = |solid: &Solid<3>| {
+        gauge.restore(&solid.forces()[0].history());
+        gauge.distance_to_goal()
+    };
+    let (mut last, mut rise) = (first, 0.0f64);
+    // Three strokes, each from 1.02 to 0.22 of the radius and back, in 0.3 s: further than the goal, which holds the flow back.
+    let stroke = 0.3;
+    for step in 0..(3.0 * stroke / dt) as usize {
+        let part = (step as f64 * dt / stroke).fract();
+        let speed = if part < 0.5 { -1.0 } else { 1.0 } * 2.0 * 0.8 * radius / stroke;
+        for (obstacle, side) in integrator.obstacles.iter_mut().zip([1.0, -1.0]) {
+            obstacle.twist = Twist { linear: Vector::<3>::new(0.0, side * speed, 0.0), ..Twist::zero() };
+            obstacle.end = obstacle.start.moved(&obstacle.twist, dt);
+        }
+        integrator.step(&mut solid, &mut motion, dt).map_err(failed("pressing"))?;
+        for obstacle in &mut integrator.obstacles {
+            obstacle.start = obstacle.end;
+        }
+        let now = distance(&solid);
+        rise = rise.max(now - last);
+        last = now;
+    }
+    // Let go: what remains is the plastic shape.
+    integrator.obstacles.clear();
+    run_steps(&mut integrator, &mut solid, &mut motion, dt, (0.5 / dt) as usize)?;
+    let heights = || motion.position.iter().skip(1).step_by(3);
+    let height = heights().fold(f64::MIN, |m, &y| m.max(y)) - heights().fold(f64::MAX, |m, &y| m.min(y));
+    let resolution = format!("{} tetrahedra, three strokes", mesh.elements.len());
+    out.at_most(
+        "largest rise of the distance to the goal",
+        &resolution,
+        rise,
+        1e-12,
+        "exact: never away from it",
+    );
+    out.at_most("distance to the goal over that at the start", &resolution, last / first, 0.1, PRESS.source);
+    out.near(
+        "height over that of the goal",
+        &resolution,
+        height / radius,
+        1.0,
+        0.1,
+        "the goal's height is the radius",
+    );
+    Ok(())
+}
