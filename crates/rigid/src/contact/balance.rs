@@ -6,6 +6,7 @@
 //! correction as in multigrid, with the levels of the contact graph as aggregates. Scaling keeps every impulse within its cone, and the objective falls,
 //! so kinetic energy does not rise.
 
+use super::InverseInertia;
 use super::gauss_seidel::Island;
 use splashdown_math::{Dim, Space, Twist};
 
@@ -25,7 +26,46 @@ where
     /// The same of other modes.
     others: Vec<(u32, u32, Twist<D>)>,
     matrix: Vec<f64>,
+    /// Right side, then the factors less one.
     right: Vec<f64>,
+    /// Levels in one mode.
+    group: usize,
+}
+
+/// What the impulses of a contact do to its two bodies.
+pub(super) struct Load<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// As indices into the island's.
+    pub bodies: [u32; 2],
+    /// Impulse times speed, with the bias (J).
+    pub work: f64,
+    /// Momentum and angular momenta that A and B get.
+    pub pushes: [Twist<D>; 2],
+}
+
+/// Bodies of an island by their level.
+#[derive(Clone, Copy)]
+struct Modes<'a> {
+    levels: &'a [u32],
+    group: usize,
+}
+
+impl Modes<'_> {
+    fn of_level(self, level: u32) -> usize {
+        (level as usize).saturating_sub(1) / self.group
+    }
+
+    fn of(self, body: usize) -> usize {
+        self.of_level(self.levels[body])
+    }
+
+    /// Of the contact between two bodies.
+    fn between(self, bodies: [u32; 2]) -> usize {
+        let [a, b] = bodies.map(|b| self.levels[b as usize]);
+        self.of_level(a.max(b))
+    }
 }
 
 impl<const D: usize> Island<D>
@@ -39,44 +79,79 @@ where
 
     /// Scales the impulses of each level.
     pub(super) fn balance(&mut self, memory: &mut Balance<D>) {
-        let Balance { pushes, others, matrix, right } = memory;
-        let highest = self.levels.iter().copied().max().unwrap_or(0) as usize;
-        let group = highest.div_ceil(MOST_MODES).max(1);
-        let mode_of = |level: u32| (level as usize).saturating_sub(1) / group;
-        let modes = mode_of(highest as u32) + 1;
+        let Self { manifolds, impulses, inverse, twists, levels, .. } = self;
+        let loads = manifolds.iter().zip(impulses.iter()).map(|(manifold, impulses)| {
+            let [a, b] = manifold.bodies.map(|b| b as usize);
+            let local = manifold.gather(impulses);
+            let speeds = manifold.relative(&twists[a], &twists[b]);
+            let work = (0..6).map(|k| local[k] * speeds[k]).sum::<f64>()
+                + manifold.bias.iter().zip(impulses).map(|(bias, l)| bias * l).sum::<f64>();
+            let (force, moments) = manifold.push(&local);
+            let pushes = [
+                Twist { linear: force, angular: moments[0] },
+                Twist { linear: -force, angular: -moments[1] },
+            ];
+            Load { bodies: manifold.bodies, work, pushes }
+        });
+        if !memory.find(levels, inverse, loads) {
+            return;
+        }
+        for (manifold, impulses) in manifolds.iter().zip(impulses) {
+            let scale = memory.scale(levels, manifold.bodies);
+            impulses.iter_mut().for_each(|impulse| *impulse *= scale);
+        }
+        memory.apply(levels, inverse, twists);
+    }
+}
+
+impl<const D: usize> Balance<D>
+where
+    Dim<D>: Space<D>,
+{
+    fn modes<'a>(&self, levels: &'a [u32]) -> Modes<'a> {
+        Modes { levels, group: self.group }
+    }
+
+    /// Finds the factors of the levels. Returns whether it could.
+    pub(super) fn find(
+        &mut self,
+        levels: &[u32],
+        inverse: &[InverseInertia<D>],
+        loads: impl Iterator<Item = Load<D>>,
+    ) -> bool {
+        let highest = levels.iter().copied().max().unwrap_or(0);
+        self.group = (highest as usize).div_ceil(MOST_MODES).max(1);
+        let of = self.modes(levels);
+        let modes = of.of_level(highest) + 1;
+        let Self { pushes, others, matrix, right, .. } = self;
         pushes.clear();
-        pushes.resize(self.bodies.len(), [Twist::zero(); 2]);
+        pushes.resize(levels.len(), [Twist::zero(); 2]);
         others.clear();
         matrix.clear();
         matrix.resize(modes * modes, 0.0);
         right.clear();
         right.resize(modes, 0.0);
-        for (manifold, impulses) in self.manifolds.iter().zip(&self.impulses) {
-            let ids = manifold.bodies.map(|b| b as usize);
-            let mode = mode_of(self.levels[ids[0]].max(self.levels[ids[1]]));
-            let local = manifold.gather(impulses);
-            let speeds = manifold.relative(&self.twists[ids[0]], &self.twists[ids[1]]);
-            right[mode] -= (0..6).map(|k| local[k] * speeds[k]).sum::<f64>();
-            right[mode] -= manifold.bias.iter().zip(impulses).map(|(bias, l)| bias * l).sum::<f64>();
-            let (force, moments) = manifold.push(&local);
-            for (k, sign) in [(0, 1.0), (1, -1.0)] {
-                let push = Twist { linear: force, angular: moments[k] } * sign;
-                match mode - mode_of(self.levels[ids[k]]).min(mode) {
-                    _ if self.inverse[ids[k]].is_infinite() => {}
-                    0 => pushes[ids[k]][0] += push,
-                    1 => pushes[ids[k]][1] += push,
-                    _ => others.push((ids[k] as u32, mode as u32, push)),
+        for load in loads {
+            let mode = of.between(load.bodies);
+            right[mode] -= load.work;
+            for (body, push) in load.bodies.into_iter().zip(load.pushes) {
+                let body = body as usize;
+                match mode - of.of(body).min(mode) {
+                    _ if inverse[body].is_infinite() => {}
+                    0 => pushes[body][0] += push,
+                    1 => pushes[body][1] += push,
+                    _ => others.push((body as u32, mode as u32, push)),
                 }
             }
         }
         others.sort_by_key(|&(body, mode, _)| (body, mode));
         let mut next = 0;
         let mut of_body: Vec<(usize, Twist<D>)> = Vec::new();
-        for (body, (push, inverse)) in pushes.iter().zip(&self.inverse).enumerate() {
+        for (body, (push, inverse)) in pushes.iter().zip(inverse).enumerate() {
             if inverse.is_infinite() {
                 continue;
             }
-            let own = mode_of(self.levels[body]);
+            let own = of.of(body);
             let moved = |push: &Twist<D>| Twist {
                 linear: push.linear * inverse.mass,
                 angular: Dim::apply_inertia(&inverse.inertia, &push.angular),
@@ -111,32 +186,38 @@ where
             }
         }
         if !solve(matrix, right, modes) {
-            return;
+            return false;
         }
         // No impulse changes its sign.
         let least = right.iter().copied().fold(0.0, f64::min);
         let step = if least < -1.0 { -1.0 / least } else { 1.0 };
         right.iter_mut().for_each(|factor| *factor *= step);
-        for (manifold, impulses) in self.manifolds.iter().zip(&mut self.impulses) {
-            let [a, b] = manifold.bodies.map(|b| self.levels[b as usize]);
-            let scale = 1.0 + right[mode_of(a.max(b))];
-            impulses.iter_mut().for_each(|impulse| *impulse *= scale);
-        }
+        true
+    }
+
+    /// By what the impulses between two bodies are to be multiplied.
+    #[inline]
+    pub(super) fn scale(&self, levels: &[u32], bodies: [u32; 2]) -> f64 {
+        1.0 + self.right[self.modes(levels).between(bodies)]
+    }
+
+    /// Changes the twists as the scaled impulses do.
+    pub(super) fn apply(&self, levels: &[u32], inverse: &[InverseInertia<D>], twists: &mut [Twist<D>]) {
+        let of = self.modes(levels);
         let mut change = |body: usize, push: &Twist<D>, factor: f64| {
-            let inverse = &self.inverse[body];
-            let twist = &mut self.twists[body];
+            let (inverse, twist) = (&inverse[body], &mut twists[body]);
             twist.linear += push.linear * (inverse.mass * factor);
             twist.angular += Dim::apply_inertia(&inverse.inertia, &push.angular) * factor;
         };
-        for (body, push) in pushes.iter().enumerate() {
-            let own = mode_of(self.levels[body]);
-            change(body, &push[0], right[own]);
-            if own + 1 < modes {
-                change(body, &push[1], right[own + 1]);
+        for (body, push) in self.pushes.iter().enumerate() {
+            let own = of.of(body);
+            change(body, &push[0], self.right[own]);
+            if own + 1 < self.right.len() {
+                change(body, &push[1], self.right[own + 1]);
             }
         }
-        for (body, mode, push) in others.iter() {
-            change(*body as usize, push, right[*mode as usize]);
+        for (body, mode, push) in &self.others {
+            change(*body as usize, push, self.right[*mode as usize]);
         }
     }
 }

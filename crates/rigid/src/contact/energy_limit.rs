@@ -4,7 +4,7 @@
 //! another, and where push-out lifts what was left overlapping, the energy of a step can come out higher than it was, by a term of second order in
 //! the step. State and energy belong together at the end of a step (spec/rigid-bodies.md 3.11), so there the excess is taken out of the motion.
 
-use super::{ContactMethod, ContactSolver, ContactStage};
+use super::{ContactMethod, ContactSolver, ContactStage, centre_of_mass, common_inertia, momenta};
 use crate::{BodyState, Geometry, Kind, Motion, Solid};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Vector};
 
@@ -13,8 +13,8 @@ where
     Dim<D>: Space<D>,
 {
     /// Scales the velocities of each island so that its energy is at most that of `before`, the state at the start of the step, under `gravity`
-    /// (m/s^2). Islands are left as they are if they can gain energy: by bounces, joints or moving supports; so are those with sampled shapes, and those that nothing holds, whose
-    /// momentum has to stay.
+    /// (m/s^2). Islands are left as they are if they can gain energy: by bounces, joints or moving supports; so are those with sampled shapes. Of
+    /// bodies that nothing holds only the motion relative to each other is scaled: their momentum and angular momentum stay.
     #[inline(never)]
     pub fn limit_energy(
         &mut self,
@@ -29,6 +29,12 @@ where
         }
         let mut exempt = vec![false; stage.bodies.len()];
         stage.linked.iter().flatten().for_each(|&i| exempt[i as usize] = true);
+        for (members, ..) in &self.isolated {
+            if !members.iter().any(|&i| exempt[i as usize]) {
+                let removed = self.limit_relative_motion(stage, gravity, before, members, frames, motions);
+                self.report.energy_clamped += removed;
+            }
+        }
         for (i, body) in stage.bodies.iter().enumerate() {
             exempt[i] |= body.kind == Kind::Kinematic && motions[i] != Motion::zero();
         }
@@ -47,19 +53,10 @@ where
             if !held || island.bodies.iter().any(|&i| exempt[i as usize]) {
                 continue;
             }
-            let (mut allowed, mut kinetic) = (0.0, 0.0);
-            for &i in &island.bodies {
-                let (i, body) = (i as usize, &stage.bodies[i as usize]);
-                if !body.is_dynamic() {
-                    continue;
-                }
-                let fallen = frames[i].position - before[i].frame.position;
-                allowed += before[i].kinetic_energy(body) + body.mass * gravity.dot(&fallen);
-                let angular = &motions[i].angular_momentum;
-                kinetic += 0.5 * body.mass * motions[i].velocity.norm_squared()
-                    + 0.5 * angular.dot(&Dim::apply_inertia(&self.at.inverse[i].inertia, angular));
-            }
-            let allowed = f64::max(allowed, 0.0);
+            let responds = |i: &usize| stage.bodies[*i].is_dynamic();
+            let members = || island.bodies.iter().map(|&i| i as usize).filter(responds);
+            let allowed = allowed_energy(stage, gravity, before, frames, members());
+            let kinetic: f64 = members().map(|i| self.kinetic(stage, i, &motions[i])).sum();
             if !(kinetic > allowed * (1.0 + 1e-12)) {
                 continue;
             }
@@ -74,4 +71,77 @@ where
             }
         }
     }
+
+    /// Kinetic energy of a body that responds, where it is in the present stage (J).
+    fn kinetic(&self, stage: &ContactStage<'_, D>, i: usize, motion: &Motion<D>) -> f64 {
+        let angular = &motion.angular_momentum;
+        0.5 * stage.bodies[i].mass * motion.velocity.norm_squared()
+            + 0.5 * angular.dot(&Dim::apply_inertia(&self.at.inverse[i].inertia, angular))
+    }
+
+    /// Splits the motion of bodies that nothing holds into that of one rigid body with their momentum and angular momentum, and the rest, which has
+    /// neither; the energies of the two add up. Scales the rest so that the energy is at most what it was; returns what it took away (J).
+    ///
+    /// The common rotation that gives the angular momentum back after positions have moved ([`Self::restore_angular_momentum`]) can add energy: by
+    /// as much as the relative motion has too much of it.
+    fn limit_relative_motion(
+        &self,
+        stage: &ContactStage<'_, D>,
+        gravity: &Vector<D>,
+        before: &[BodyState<D>],
+        members: &[u32],
+        frames: &[Frame<D>],
+        motions: &mut [Motion<D>],
+    ) -> f64 {
+        let bodies = stage.bodies;
+        let ids = || members.iter().map(|&i| i as usize);
+        let allowed = allowed_energy(stage, gravity, before, frames, ids());
+        let now: f64 = ids().map(|i| self.kinetic(stage, i, &motions[i])).sum();
+        if !(now > allowed * (1.0 + 1e-12)) {
+            return 0.0;
+        }
+        let mass: f64 = ids().map(|i| bodies[i].mass).sum();
+        let (momentum, angular) = momenta(bodies, members, frames, motions);
+        let centre = centre_of_mass(bodies, members, frames);
+        let velocity = momentum / mass;
+        let inertia = common_inertia(bodies, members, frames, &centre);
+        let spin = Dim::apply_inertia(&Dim::invert_inertia(&inertia), &angular);
+        let common = |i: usize| Motion {
+            velocity: velocity + Dim::spin_cross(&spin, &(frames[i].position - centre)),
+            angular_momentum: bodies[i].angular_momentum_of(&frames[i], &spin),
+        };
+        let together = 0.5 * (momentum.dot(&velocity) + angular.dot(&spin));
+        let relative = now - together;
+        if !(relative > 0.0) {
+            return 0.0;
+        }
+        let share = ((allowed - together) / relative).max(0.0).sqrt();
+        for i in ids() {
+            let (motion, common) = (&mut motions[i], common(i));
+            motion.velocity = common.velocity + (motion.velocity - common.velocity) * share;
+            motion.angular_momentum =
+                common.angular_momentum + (motion.angular_momentum - common.angular_momentum) * share;
+        }
+        (1.0 - share * share) * relative
+    }
+}
+
+/// Kinetic energy that `members` may have at `frames`: what they had, and the work of gravity (J).
+fn allowed_energy<const D: usize>(
+    stage: &ContactStage<'_, D>,
+    gravity: &Vector<D>,
+    before: &[BodyState<D>],
+    frames: &[Frame<D>],
+    members: impl Iterator<Item = usize>,
+) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    let allowed: f64 = members
+        .map(|i| {
+            let fallen = frames[i].position - before[i].frame.position;
+            before[i].kinetic_energy(&stage.bodies[i]) + stage.bodies[i].mass * gravity.dot(&fallen)
+        })
+        .sum();
+    allowed.max(0.0)
 }

@@ -9,14 +9,18 @@
 use super::InverseInertia;
 use super::balance::Balance;
 use super::manifold::{Impulses, Manifold, Sums};
+use super::round::RoundContact;
 use splashdown_math::{Dim, Space, Twist};
 
 /// Newton steps of one solve, and sweeps before each: what sweeps solve quickly needs none.
 const MOST_NEWTON_STEPS: usize = 8;
 const SWEEPS_BEFORE_NEWTON: usize = 12;
 
+/// With fewer iterations there is neither acceleration nor Newton.
+pub(super) const FEWEST_ACCELERATED: usize = 40;
+
 /// Sweeps before the loads of levels are found at once: what is at rest needs fewer.
-const SWEEPS_BEFORE_BALANCE: usize = 4;
+pub(super) const SWEEPS_BEFORE_BALANCE: usize = 4;
 
 /// Bodies and contacts that are solved together.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +36,8 @@ where
     pub manifolds: Vec<Manifold<D>>,
     /// Of each manifold.
     pub impulses: Vec<Impulses>,
+    /// Instead of manifolds, if the island is large and all its contacts are round; from the ground up.
+    pub round: Vec<RoundContact<D>>,
     /// Pairs of the world that touch here, from the ground up.
     pub pairs: Vec<u32>,
     /// Level of each body in the contact graph.
@@ -78,7 +84,8 @@ where
 {
     /// Number of scalar rows.
     pub fn rows(&self) -> usize {
-        self.manifolds.iter().map(|manifold| manifold.rows as usize).sum()
+        let round = self.round.len() * RoundContact::<D>::ROWS;
+        self.manifolds.iter().map(|manifold| manifold.rows as usize).sum::<usize>() + round
     }
 
     /// Empties it but for its bodies and pairs.
@@ -87,18 +94,22 @@ where
         self.twists.clear();
         self.manifolds.clear();
         self.impulses.clear();
+        self.round.clear();
     }
 
     /// Solves from the impulses of the manifolds (their effect is added to the twists first).
     pub fn solve(&mut self, stop: Stop) -> Solved {
+        if !self.round.is_empty() {
+            return self.solve_round(stop);
+        }
         let mut memory = std::mem::take(&mut self.memory);
         let Memory { free, velocity_direction, direction, before, impulses_before, balance } = &mut memory;
         free.clone_from(&self.twists);
         self.apply_start(free);
         let mut newton =
-            if self.is_fit_for_newton() && stop.iterations >= 40 { MOST_NEWTON_STEPS } else { 0 };
+            if self.is_fit_for_newton() && stop.iterations >= FEWEST_ACCELERATED { MOST_NEWTON_STEPS } else { 0 };
         // Few iterations do not pay back what acceleration disturbs at first.
-        let accelerate = stop.iterations >= 40;
+        let accelerate = stop.iterations >= FEWEST_ACCELERATED;
         let layered = self.is_layered();
         let (mut last, mut restart) = (f64::INFINITY, true);
         let mut solved = Solved::default();

@@ -26,6 +26,7 @@ mod projection;
 mod propagation;
 pub mod push_out;
 mod rest;
+mod round;
 mod simultaneous;
 mod stacking;
 
@@ -391,12 +392,7 @@ where
                 continue;
             }
             let centre = centre_of_mass(stage.bodies, members, frames);
-            let zero = Dim::point_inertia(&Vector::zeros());
-            let inertia: Inertia<D> = members.iter().fold(zero, |sum, &i| {
-                let (body, frame) = (&stage.bodies[i as usize], &frames[i as usize]);
-                let own = Dim::rotate_inertia(&frame.rotation, &body.inertia);
-                sum + own + Dim::point_inertia(&(frame.position - centre)) * body.mass
-            });
+            let inertia = common_inertia(stage.bodies, members, frames, &centre);
             let turn = Dim::apply_inertia(&Dim::invert_inertia(&inertia), &lack);
             for &i in members {
                 let (body, frame) = (&stage.bodies[i as usize], &frames[i as usize]);
@@ -439,6 +435,23 @@ where
 {
     let mass: f64 = members.iter().map(|&i| bodies[i as usize].mass).sum();
     members.iter().map(|&i| frames[i as usize].position * (bodies[i as usize].mass / mass)).sum()
+}
+
+/// Inertia of some bodies about `centre` as if they were one.
+fn common_inertia<const D: usize>(
+    bodies: &[Body<D>],
+    members: &[u32],
+    frames: &[Frame<D>],
+    centre: &Vector<D>,
+) -> Inertia<D>
+where
+    Dim<D>: Space<D>,
+{
+    members.iter().fold(Dim::point_inertia(&Vector::zeros()), |sum, &i| {
+        let (body, frame) = (&bodies[i as usize], &frames[i as usize]);
+        let own = Dim::rotate_inertia(&frame.rotation, &body.inertia);
+        sum + own + Dim::point_inertia(&(frame.position - centre)) * body.mass
+    })
 }
 
 /// Linear momentum, and angular momentum about the centre of mass, of some bodies.

@@ -1,9 +1,10 @@
 //! The simultaneous method: bounces one after another, then contact and friction of each island together.
 
-use super::gauss_seidel::Stop;
+use super::gauss_seidel::{FEWEST_ACCELERATED, Island, Stop};
 use super::impulse::{Clamp, ClampSide, clamp_energy, contact_impulse};
 use super::manifold::{Impulses, Limits, MOST_POINTS, Manifold};
-use super::{ContactMemory, ContactSolver, ContactStage, islands};
+use super::round::{RoundContact, is_round};
+use super::{ContactMemory, ContactOptions, ContactSolver, ContactStage, Contacts, islands};
 use crate::Motion;
 use crate::collide::Touch;
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
@@ -265,6 +266,7 @@ where
                 island.inverse.push(at.inverse[i]);
                 island.twists.push(at.twist(i, bodies, frames, &motions[i]));
             }
+            let round = is_round_island(stage, island, contacts, motions);
             for &index in &island.pairs {
                 let pair = &contacts.pairs[index as usize];
                 let ids = [pair.a as usize, pair.b as usize];
@@ -281,6 +283,20 @@ where
                     rolling: material.rolling,
                     spinning: material.spinning,
                 };
+                if round {
+                    let (contact, centres) = (pair.first as usize, ids.map(|i| frames[i].position));
+                    let start = recalled[contact] + spent[contact];
+                    island.round.push(RoundContact::new(
+                        places,
+                        pair.first,
+                        &at.touches[contact],
+                        centres,
+                        limits,
+                        stage.dt,
+                        &start,
+                    ));
+                    continue;
+                }
                 // Contacts whose normals agree make one patch; they stand next to each other.
                 let mut first = pair.first as usize;
                 while first < pair.end as usize {
@@ -316,7 +332,7 @@ where
             .islands
             .par_iter_mut()
             .map(|island| {
-                let enough = (options.updates / island.rows().max(1)).min(1000);
+                let enough = enough_iterations(options, island.rows());
                 let iterations = enough.max(options.iterations);
                 let solved = island.solve(Stop {
                     iterations,
@@ -349,6 +365,13 @@ where
                 }
                 spread(manifold, impulses, &mut self.spent[manifold.contact as usize..]);
             }
+            for contact in &island.round {
+                for (place, push) in contact.bodies.iter().zip(contact.pushes()) {
+                    let i = island.bodies[*place as usize] as usize;
+                    motions[i].add_impulse(&stage.bodies[i], &push);
+                }
+                self.spent[contact.contact as usize] = contact.push().0;
+            }
         }
     }
 
@@ -364,6 +387,33 @@ where
             memory.points.extend(contacts.iter().zip(impulses).map(|(c, impulse)| (c.feature, *impulse)));
         }
     }
+}
+
+/// Iterations that an island of so many rows may use to reach the tolerance.
+fn enough_iterations(options: &ContactOptions, rows: usize) -> usize {
+    (options.updates / rows.max(1)).min(1000)
+}
+
+/// Is it so large that it is solved by sweeps alone, with spheres only?
+fn is_round_island<const D: usize>(
+    stage: &ContactStage<'_, D>,
+    island: &Island<D>,
+    contacts: &Contacts<D>,
+    motions: &[Motion<D>],
+) -> bool
+where
+    Dim<D>: Space<D>,
+{
+    let options = stage.options;
+    let rows = island.pairs.len() * RoundContact::<D>::ROWS;
+    let smooth = |&index: &u32| {
+        let pair = &contacts.pairs[index as usize];
+        let material = stage.material(pair.a as usize, pair.b as usize);
+        pair.end - pair.first == 1 && material.rolling == 0.0 && material.spinning == 0.0
+    };
+    enough_iterations(options, rows).max(options.iterations) < FEWEST_ACCELERATED
+        && island.bodies.iter().all(|&i| is_round(&stage.bodies[i as usize], &motions[i as usize]))
+        && island.pairs.iter().all(smooth)
 }
 
 /// Contacts whose normals agree to this cosine share their friction.

@@ -1,0 +1,336 @@
+//! Large islands of spheres.
+//!
+//! A sphere touches in one point, straight below its centre, and its inertia is the same about every axis. So the normal impulse turns nothing, both
+//! tangents respond alike and independently of it, and nothing spins about the normal: instead of a small matrix a contact has two numbers. It is a
+//! tenth of the memory of a [`super::manifold::Manifold`], which says the same, and several times faster.
+
+use super::InverseInertia;
+use super::balance::Load;
+use super::gauss_seidel::{Island, SWEEPS_BEFORE_BALANCE, Solved, Stop};
+use super::manifold::Limits;
+use crate::collide::Touch;
+use crate::{Body, Kind, Motion, Solid};
+use splashdown_math::{Coordinates, Dim, Inertia, Space, Spin, Twist, Vector};
+
+/// Is contact with this body round: a sphere, or something that does not move?
+pub(super) fn is_round<const D: usize>(body: &Body<D>, motion: &Motion<D>) -> bool
+where
+    Dim<D>: Space<D>,
+{
+    if !body.is_dynamic() {
+        return body.kind == Kind::Static || *motion == Motion::zero();
+    }
+    let ball = body.geometry.as_deref().is_some_and(|g| matches!(g.solid(), Solid::Sphere { .. }));
+    let moment = scalar(&body.inertia);
+    let alike = |k: usize| Dim::apply_inertia(&body.inertia, &axis::<D>(k)) == axis::<D>(k) * moment;
+    ball && (0..<Dim<D> as Space<D>>::SPIN).all(alike)
+}
+
+/// Unit spin.
+fn axis<const D: usize>(k: usize) -> Spin<D>
+where
+    Dim<D>: Space<D>,
+{
+    let mut axis = [0.0; 3];
+    axis[k] = 1.0;
+    Spin::<D>::from_slice(&axis)
+}
+
+/// The number that an inertia which is the same about every axis multiplies with.
+fn scalar<const D: usize>(inertia: &Inertia<D>) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    Dim::apply_inertia(inertia, &axis::<D>(0)).as_slice()[0]
+}
+
+/// Contact of two spheres, or of a sphere and something that does not move.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RoundContact<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// Bodies, as indices into the island's.
+    pub bodies: [u32; 2],
+    /// Its place in the list of contacts.
+    pub contact: u32,
+    /// Unit vector from B to A.
+    normal: Vector<D>,
+    /// Normal and tangential impulse on A (kg m/s).
+    load: f64,
+    friction: Vector<D>,
+    /// Speed of approach that is allowed (m/s).
+    bias: f64,
+    /// Largest tangential impulse for a normal one.
+    coefficient: f64,
+    /// The point of contact is this far from the centres of A and B along the normal (m).
+    levers: [f64; 2],
+    /// Change of the normal and of the tangential speed for an impulse of one, and the inverses.
+    factors: [f64; 2],
+    inverse: [f64; 2],
+}
+
+/// How a sphere responds: `1/m`, `1/I`.
+type Response = [f64; 2];
+
+fn response<const D: usize>(inverse: &InverseInertia<D>) -> Response
+where
+    Dim<D>: Space<D>,
+{
+    [inverse.mass, scalar(&inverse.inertia)]
+}
+
+impl<const D: usize> RoundContact<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Rows that it stands for.
+    pub const ROWS: usize = Twist::<D>::LEN - D + 1;
+
+    /// The contact at `touch` between bodies with these centres of mass, starting from the impulse `start` on A.
+    pub fn new(
+        bodies: [u32; 2],
+        contact: u32,
+        touch: &Touch<D>,
+        centres: [Vector<D>; 2],
+        limits: Limits,
+        dt: f64,
+        start: &Vector<D>,
+    ) -> Self {
+        let normal = touch.normal;
+        let load = normal.dot(start).max(0.0);
+        let mut friction = start - normal * normal.dot(start);
+        let (most, size) = (limits.friction * load, friction.norm());
+        if size > most {
+            friction *= most / size;
+        }
+        Self {
+            bodies,
+            contact,
+            normal,
+            load,
+            friction,
+            bias: touch.gap.max(0.0) / dt,
+            coefficient: limits.friction,
+            levers: centres.map(|at| normal.dot(&(touch.point - at))),
+            factors: [0.0; 2],
+            inverse: [0.0; 2],
+        }
+    }
+
+    /// Sets how it responds; what does not turn has no lever.
+    fn set_factors(&mut self, responses: [Response; 2]) {
+        let [a, b] = responses;
+        let [la, lb] = self.levers;
+        let both = a[0] + b[0];
+        self.factors = [both, both + la * la * a[1] + lb * lb * b[1]];
+        self.inverse = self.factors.map(|factor| 1.0 / factor);
+    }
+
+    /// Velocity of A's point relative to B's.
+    #[inline(always)]
+    fn relative(&self, a: &Twist<D>, b: &Twist<D>) -> Vector<D> {
+        let turning = a.angular * self.levers[0] - b.angular * self.levers[1];
+        a.linear - b.linear + Dim::spin_cross(&turning, &self.normal)
+    }
+
+    /// Impulse on A and the moment of it for a lever of one.
+    #[inline(always)]
+    pub fn push(&self) -> (Vector<D>, Spin<D>) {
+        (self.normal * self.load + self.friction, Dim::cross(&self.normal, &self.friction))
+    }
+
+    /// Momentum and angular momentum that A and B get.
+    #[inline(always)]
+    pub fn pushes(&self) -> [Twist<D>; 2] {
+        let (force, moment) = self.push();
+        [
+            Twist { linear: force, angular: moment * self.levers[0] },
+            Twist { linear: -force, angular: -moment * self.levers[1] },
+        ]
+    }
+
+    /// Satisfies it: no approach, no sliding that friction can stop. Returns the square of the change of relative velocity.
+    #[inline(always)]
+    fn relax(&mut self, responses: [Response; 2], a: &mut Twist<D>, b: &mut Twist<D>) -> f64 {
+        let relative = self.relative(a, b);
+        let approach = self.normal.dot(&relative);
+        let [along, across] = self.factors;
+        let load = (self.load - (approach + self.bias) * self.inverse[0]).max(0.0);
+        let sliding = relative - self.normal * approach;
+        let mut friction = self.friction - sliding * self.inverse[1];
+        let (most, square) = (self.coefficient * load, friction.norm_squared());
+        if square > most * most {
+            friction *= most / square.sqrt();
+        }
+        let (pressed, rubbed) = (load - self.load, friction - self.friction);
+        self.load = load;
+        self.friction = friction;
+        self.give(responses, &(self.normal * pressed + rubbed), &rubbed, a, b);
+        (along * pressed).powi(2).max(across * across * rubbed.norm_squared())
+    }
+
+    /// Changes the twists of A and B by an impulse whose tangential part is `rubbed`.
+    #[inline(always)]
+    fn give(
+        &self,
+        responses: [Response; 2],
+        push: &Vector<D>,
+        rubbed: &Vector<D>,
+        a: &mut Twist<D>,
+        b: &mut Twist<D>,
+    ) {
+        let [of_a, of_b] = responses;
+        let moment = Dim::cross(&self.normal, rubbed);
+        a.linear += push * of_a[0];
+        a.angular += moment * (self.levers[0] * of_a[1]);
+        b.linear -= push * of_b[0];
+        b.angular -= moment * (self.levers[1] * of_b[1]);
+    }
+
+    /// Impulse times the velocity of the point, with the bias (J).
+    #[inline(always)]
+    fn work(&self, twists: &[Twist<D>]) -> f64 {
+        let [a, b] = self.bodies.map(|b| &twists[b as usize]);
+        self.push().0.dot(&self.relative(a, b)) + self.bias * self.load
+    }
+}
+
+/// Visits a contact with copies of the twists of its bodies.
+#[inline(always)]
+fn visit<const D: usize>(
+    contact: &mut RoundContact<D>,
+    responses: [Response; 2],
+    twists: &mut [Twist<D>],
+) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    let [a, b] = contact.bodies.map(|b| b as usize);
+    let (mut of_a, mut of_b) = (twists[a], twists[b]);
+    let changed = contact.relax(responses, &mut of_a, &mut of_b);
+    twists[a] = of_a;
+    twists[b] = of_b;
+    changed
+}
+
+impl<const D: usize> Island<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// As [`Self::solve`], of the round contacts: sweeps and the balance of levels.
+    pub(super) fn solve_round(&mut self, stop: Stop) -> Solved {
+        let layered = self.is_layered();
+        let Self { round, inverse, twists, levels, .. } = self;
+        let responses: Vec<Response> = inverse.iter().map(response).collect();
+        let respond = |bodies: [u32; 2]| bodies.map(|b| responses[b as usize]);
+        round.iter_mut().for_each(|contact| contact.set_factors(respond(contact.bodies)));
+        apply_start(round, &responses, twists);
+        let mut balance = super::balance::Balance::default();
+        let mut solved = Solved::default();
+        for iteration in 0..stop.iterations {
+            if layered && (iteration + 1) % SWEEPS_BEFORE_BALANCE == 0 {
+                let loads = round.iter().map(|contact| Load {
+                    bodies: contact.bodies,
+                    work: contact.work(twists),
+                    pushes: contact.pushes(),
+                });
+                if balance.find(levels, inverse, loads) {
+                    for contact in round.iter_mut() {
+                        let scale = balance.scale(levels, contact.bodies);
+                        contact.load *= scale;
+                        contact.friction *= scale;
+                    }
+                    balance.apply(levels, inverse, twists);
+                }
+            }
+            let mut largest = 0.0f64;
+            let mut one = |contact: &mut RoundContact<D>| {
+                largest = largest.max(visit(contact, respond(contact.bodies), twists));
+            };
+            // Up and down in turn.
+            if iteration % 2 == 1 {
+                round.iter_mut().rev().for_each(&mut one);
+            } else {
+                round.iter_mut().for_each(&mut one);
+            }
+            let residual = largest.sqrt();
+            solved = Solved { iterations: iteration + 1, residual };
+            if residual <= stop.tolerance || (iteration + 1 >= stop.enough && residual <= stop.coarse) {
+                break;
+            }
+        }
+        solved
+    }
+
+    /// As [`Self::shock`], of the round contacts.
+    pub(super) fn shock_round(&mut self) -> Vec<Twist<D>> {
+        let mut twists = self.twists.clone();
+        let responses: Vec<Response> = self.inverse.iter().map(response).collect();
+        let mut held: Vec<(RoundContact<D>, [Response; 2])> = Vec::new();
+        let mut rest = self.round.as_slice();
+        while let Some(first) = rest.first() {
+            let level = self.level(first.bodies);
+            let (own, others) = rest.split_at(rest.partition_point(|c| self.level(c.bodies) <= level));
+            rest = others;
+            held.clear();
+            held.extend(own.iter().map(|contact| {
+                let mut contact = *contact;
+                let moving = contact.bodies.map(|b| {
+                    if self.levels[b as usize] == level { responses[b as usize] } else { [0.0; 2] }
+                });
+                contact.set_factors(moving);
+                (contact, moving)
+            }));
+            for _ in 0..super::stacking::SWEEPS {
+                let mut largest = 0.0f64;
+                for (contact, moving) in &mut held {
+                    largest = largest.max(visit(contact, *moving, &mut twists));
+                }
+                if largest < super::stacking::ENOUGH * super::stacking::ENOUGH {
+                    break;
+                }
+            }
+        }
+        twists.iter().zip(&self.twists).map(|(after, before)| *after - *before).collect()
+    }
+}
+
+/// As [`Island::apply_start`]: starts that would add energy are scaled.
+fn apply_start<const D: usize>(
+    contacts: &mut [RoundContact<D>],
+    responses: &[Response],
+    twists: &mut [Twist<D>],
+) where
+    Dim<D>: Space<D>,
+{
+    let free = twists.to_vec();
+    let work: f64 = contacts.iter().map(|contact| contact.work(&free)).sum();
+    for contact in contacts.iter() {
+        let [a, b] = contact.bodies.map(|b| b as usize);
+        let (mut of_a, mut of_b) = (twists[a], twists[b]);
+        let both = [responses[a], responses[b]];
+        contact.give(both, &contact.push().0, &contact.friction, &mut of_a, &mut of_b);
+        twists[a] = of_a;
+        twists[b] = of_b;
+    }
+    // The work of the impulses is twice the energy of the motion that they make.
+    let square: f64 = contacts
+        .iter()
+        .map(|contact| {
+            let [a, b] = contact.bodies.map(|b| b as usize);
+            let made = contact.relative(&(twists[a] - free[a]), &(twists[b] - free[b]));
+            contact.push().0.dot(&made)
+        })
+        .sum();
+    if 0.5 * square + work > 0.0 {
+        let share = (-work / square).clamp(0.0, 1.0);
+        for contact in contacts {
+            contact.load *= share;
+            contact.friction *= share;
+        }
+        for (now, free) in twists.iter_mut().zip(&free) {
+            *now = *free + (*now - *free) * share;
+        }
+    }
+}
