@@ -64,43 +64,78 @@ where
     Dim::<D>::skew_spin(&velocity_gradient(velocity, cell)) * 2.0
 }
 
+/// One component of [`vorticity`], `d u_c / d x_b - d u_b / d x_c`, for loops over all cells.
+#[inline(always)]
+fn vorticity_component<const D: usize>(velocity: &FaceFields<D>, number: usize, cell: Index<D>) -> f64 {
+    let (b, c) = if D == 2 { (0, 1) } else { ((number + 1) % D, (number + 2) % D) };
+    let h = velocity.grid().spacing();
+    // d u_of / d x_along by the mean of the two faces of the cell, one cell further and one less.
+    let slope = |of: usize, along: usize| {
+        let component = velocity.component(of);
+        let (values, strides) = (component.values(), component.lattice().strides());
+        let place = component.lattice().offset(cell);
+        let centre = |place: usize| 0.5 * (values[place] + values[place + strides[of]]);
+        (centre(place + strides[along]) - centre(place - strides[along])) / (2.0 * h[along])
+    };
+    slope(c, b) - slope(b, c)
+}
+
 /// Vorticity confinement (R. Fedkiw, J. Stam, H. W. Jensen, "Visual simulation of smoke", 2001): `strength h (N x w)` with `N` towards more vorticity.
-/// Ghosts of `velocity` must have been filled. `magnitude` is working memory at cells.
+/// Ghosts of `velocity` must have been filled. `work` and `spins` are working memory on the same grid.
 pub fn add_vorticity_confinement<const D: usize>(
     velocity: &mut FaceFields<D>,
     strength: f64,
     dt: f64,
-    magnitude: &mut Field<D>,
+    work: &mut [Field<D>; 2],
+    spins: &mut FaceFields<D>,
 ) where
     Dim<D>: Space<D>,
 {
     let (grid, h) = (*velocity.grid(), velocity.grid().spacing());
     let step = grid.min_spacing();
-    magnitude.update(|cell, _| vorticity(velocity, cell).norm());
-    magnitude.extrapolate_ghosts();
-    let mut force: Field<D, Vector<D>> = Field::with_ghost(&grid, Location::Cell, 0, Vector::zeros());
-    force.update(|cell, _| {
-        let slope: Vector<D> = Vector::from_fn(|a, _| {
-            let (mut low, mut high) = (cell, cell);
-            low[a] -= 1;
-            high[a] += 1;
-            (magnitude.at(high) - magnitude.at(low)) / (2.0 * h[a])
+    work.iter_mut().for_each(|field| field.relocate(Location::Cell));
+    let [magnitude, scale] = work;
+    // One component of the vorticity of each cell at its lower face.
+    for number in 0..<Dim<D> as Space<D>>::SPIN {
+        spins.component_mut(number).update(|cell, old| {
+            if grid.has_cell(cell) { vorticity_component(velocity, number, cell) } else { old }
         });
-        // Where the vorticity is uniform up to rounding there is no direction to confine to.
-        let scale = slope.norm();
-        if scale <= 1e-10 * (magnitude.at(cell) / step) {
-            return Vector::zeros();
+    }
+    let spin = |cell: Index<D>| {
+        let mut parts = [0.0; 3];
+        for (number, part) in parts.iter_mut().enumerate().take(<Dim<D> as Space<D>>::SPIN) {
+            *part = spins.component(number).at(cell);
         }
-        Dim::<D>::spin_cross(&vorticity(velocity, cell), &(slope / scale)) * (-strength * step)
+        <Dim<D> as Space<D>>::Spin::from_slice(&parts)
+    };
+    magnitude.update(|cell, _| spin(cell).norm());
+    magnitude.extrapolate_ghosts();
+    let slope = |cell: Index<D>| {
+        let (values, strides) = (magnitude.values(), magnitude.lattice().strides());
+        let place = magnitude.lattice().offset(cell);
+        let mut slope = Vector::<D>::zeros();
+        for a in 0..D {
+            slope[a] = (values[place + strides[a]] - values[place - strides[a]]) / (2.0 * h[a]);
+        }
+        slope
+    };
+    scale.update(|cell, _| {
+        // Where the vorticity is uniform up to rounding there is no direction to confine to.
+        let length = slope(cell).norm();
+        if length <= 1e-10 * (magnitude.at(cell) / step) { 0.0 } else { -strength * step / length }
     });
     for axis in 0..D {
         let last = grid.cells()[axis] as isize - 1;
+        let force = |cell: Index<D>| match scale.at(cell) {
+            0.0 => 0.0,
+            scale => Dim::<D>::spin_cross(&spin(cell), &slope(cell))[axis] * scale,
+        };
         velocity.component_mut(axis).update(|face, u| {
             // The sides have the force of the cells next to them.
             let (mut below, mut above) = (face, face);
             below[axis] = (face[axis] - 1).max(0);
             above[axis] = face[axis].min(last);
-            u + 0.5 * dt * (force.at(below)[axis] + force.at(above)[axis])
+            u + 0.5 * dt * (force(below) + force(above))
         });
     }
 }
@@ -129,9 +164,13 @@ mod tests {
         let mut velocity = turning::<D>();
         let last = <Dim<D> as Space<D>>::SPIN - 1;
         assert!((vorticity(&velocity, [3; D]).as_slice()[last] - 6.0).abs() < 1e-12);
+        for number in 0..=last {
+            let (one, all) = (vorticity_component(&velocity, number, [4; D]), vorticity(&velocity, [4; D]));
+            assert!((one - all.as_slice()[number]).abs() < 1e-12);
+        }
         let before = velocity.clone();
-        let mut magnitude = Field::new(velocity.grid(), Location::Cell, 0.0);
-        add_vorticity_confinement(&mut velocity, 0.5, 0.1, &mut magnitude);
+        let mut work = [0, 1].map(|_| Field::new(velocity.grid(), Location::Cell, 0.0));
+        add_vorticity_confinement(&mut velocity, 0.5, 0.1, &mut work, &mut before.clone());
         for axis in 0..D {
             for (a, b) in velocity.component(axis).values().iter().zip(before.component(axis).values()) {
                 assert!((a - b).abs() < 1e-12);

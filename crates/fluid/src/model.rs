@@ -145,12 +145,16 @@ pub struct SurfaceOptions {
     pub level_set: LevelSetTransport,
     /// Marker particles on both sides of the surface; `None` for the level set alone.
     pub particles: Option<ParticleOptions>,
+    /// Particles that carry the liquid's momentum below its surface and tell where it is, instead of markers; for one liquid in air.
+    pub apic: Option<ApicOptions>,
     /// Pressure of air at the centre of the next air cell rather than at the surface: first order.
     pub stair_steps: bool,
     /// Surface tension (N/m; N in 2D) between liquid and air, or between any two liquids.
     pub tension: f64,
     /// Keep each liquid's volume by moving its surface along its normal.
     pub volume_correction: bool,
+    /// Take steps in the part of the box around the liquids, if that is much smaller: air costs nothing then. Not with shells, and not with solids that others simulate.
+    pub window: bool,
 }
 
 impl Default for SurfaceOptions {
@@ -158,9 +162,11 @@ impl Default for SurfaceOptions {
         Self {
             level_set: LevelSetTransport::default(),
             particles: Some(ParticleOptions::default()),
+            apic: None,
             stair_steps: false,
             tension: 0.0,
             volume_correction: false,
+            window: true,
         }
     }
 }
@@ -211,6 +217,31 @@ impl ParticleOptions {
             0 => 64,
             other => other,
         }
+    }
+}
+
+/// The affine particle-in-cell method in a band below the surface (see [`ApicParticles`](crate::surface::ApicParticles)).
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct ApicOptions {
+    /// Particles a cell; 0 for 4 in the plane and 8 in space.
+    pub per_cell: usize,
+    /// Depth of the band, in cells.
+    pub band: f64,
+    /// Share (0 to 1) of what the grid cannot hold of a particle's velocity that the particle keeps: 0 is APIC alone, near 1 is noisy and lively as FLIP.
+    pub flip: f64,
+}
+
+impl Default for ApicOptions {
+    fn default() -> Self {
+        Self { per_cell: 0, band: 4.0, flip: 0.0 }
+    }
+}
+
+impl ApicOptions {
+    /// Particles wanted in a cell of the band.
+    pub fn wanted<const D: usize>(&self) -> usize {
+        if self.per_cell == 0 { 1 << D } else { self.per_cell }
     }
 }
 
@@ -348,6 +379,29 @@ where
             return Err(FluidError::Mismatch(
                 "the reflection scheme does not go with surfaces of liquids".into(),
             ));
+        }
+        if let Some(apic) = &self.options.surface.apic {
+            value(
+                "band of particles".into(),
+                apic.band,
+                apic.band >= 2.0 && apic.band <= 1e3,
+                "2 to 1000 cells",
+            )?;
+            value("flip".into(), apic.flip, (0.0..=1.0).contains(&apic.flip), "0 to 1")?;
+            let unfit = if !self.free_surface || self.liquids.len() != 1 {
+                Some("one liquid in air")
+            } else if self.options.surface.particles.is_some() {
+                Some("a surface without marker particles")
+            } else if !self.shells.is_empty() {
+                Some("a fluid without shells")
+            } else if self.options.viscous_step == ViscousStep::CrankNicolson {
+                Some("implicit or explicit viscosity")
+            } else {
+                None
+            };
+            if let Some(needed) = unfit {
+                return Err(FluidError::Mismatch(format!("particles that carry momentum need {needed}")));
+            }
         }
         if self.smoke.is_some() && self.level_sets() > 0 {
             return Err(FluidError::Mismatch("smoke does not go with surfaces of liquids".into()));

@@ -2,7 +2,7 @@
 
 use crate::error::FluidError;
 use crate::model::FluidModel;
-use crate::surface::Markers;
+use crate::surface::{ApicParticles, Markers};
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::grid::{FaceFields, Field, Location};
 use splashdown_math::{Dim, Space, Vector};
@@ -25,6 +25,8 @@ pub struct LiquidState<const D: usize> {
     pub phi: Field<D>,
     /// Particles on both sides of the surface, and those that left it.
     pub markers: Markers<D>,
+    /// Particles that carry its momentum, if that is how it is tracked.
+    pub apic: ApicParticles<D>,
     /// Volume (m^3; m^2 in 2D) that it should have: what it began with, plus what sources gave.
     pub volume: f64,
 }
@@ -68,7 +70,12 @@ where
                 temperature: cells(smoke.ambient_temperature),
             }),
             liquids: (0..model.level_sets())
-                .map(|_| LiquidState { phi: cells(far), markers: Markers::default(), volume: 0.0 })
+                .map(|_| LiquidState {
+                    phi: cells(far),
+                    markers: Markers::default(),
+                    apic: ApicParticles::default(),
+                    volume: 0.0,
+                })
                 .collect(),
         }
     }
@@ -99,6 +106,7 @@ where
         state.phi = Field::from_fn(model.domain.grid(), Location::Cell, distance);
         model.domain.fill_level_set_ghosts(&mut state.phi);
         state.markers = Markers::default();
+        state.apic = ApicParticles::default();
         state.volume = crate::surface::volume(&state.phi);
         Ok(())
     }
@@ -125,6 +133,8 @@ where
             && self.smoke.is_some() == model.smoke.is_some()
             && self.smoke.as_ref().is_none_or(|s| cells(&s.density) && cells(&s.temperature))
             && self.liquids.len() == model.level_sets()
-            && self.liquids.iter().all(|liquid| cells(&liquid.phi) && liquid.markers.is_consistent())
+            && self.liquids.iter().all(|liquid| {
+                cells(&liquid.phi) && liquid.markers.is_consistent() && liquid.apic.is_consistent()
+            })
     }
 }

@@ -467,7 +467,7 @@ fn meets<const D: usize>(
 }
 
 /// Cells that a solid within `bounds` may touch, as a half-open range.
-fn cell_range<const D: usize>(grid: &Grid<D>, bounds: &Aabb<D>) -> Option<[Index<D>; 2]>
+pub(crate) fn cell_range<const D: usize>(grid: &Grid<D>, bounds: &Aabb<D>) -> Option<[Index<D>; 2]>
 where
     Dim<D>: Space<D>,
 {

@@ -2,21 +2,27 @@
 
 use crate::build::{BuildError, rotation, spin, vector};
 use crate::description::{
-    Fluid, FluidRegion, FluidSide, RegionShape, Rotation, Scene, SideKind, SourceWord, TransportWord,
+    Fluid, FluidRegion, FluidSide, Oscillation, RegionShape, Rotation, Scene, SheetShape, SideKind,
+    SourceWord, SpinValue, TrackerWord, TransportWord,
 };
 use splashdown_couple::World;
 use splashdown_fluid::advect::{Advection, Scheme};
+use splashdown_fluid::shell::Shell;
 use splashdown_fluid::{
-    Domain, FluidError, FluidModel, FluidState, Liquid, Motion, Obstacle, ParticleOptions, Patch, Side,
-    SmokeModel, SolidBoundary, Source, SourceKind,
+    ApicOptions, Domain, FluidError, FluidModel, FluidState, Liquid, Motion, Obstacle, ParticleOptions,
+    Patch, Side, SmokeModel, SolidBoundary, Source, SourceKind,
 };
 use splashdown_geometry::Aabb;
 use splashdown_geometry::grid::Grid;
+use splashdown_geometry::mesh::SurfaceMesh;
 use splashdown_geometry::shapes::{Shape, ShapeError};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 
 /// Name of the fluid in messages.
 const FLUID: &str = "fluid";
+
+/// Cells along the edge of a piece of a sheet.
+const PIECE: f64 = 4.0;
 
 /// Temperature of the surroundings (K); only differences from it matter.
 const AMBIENT: f64 = 298.0;
@@ -70,22 +76,32 @@ where
     });
     for obstacle in &fluid.obstacles {
         let name = obstacle.name.as_str();
-        let linear = vector::<D>(name, "velocity", obstacle.velocity.as_deref())?;
-        let angular = spin::<D>(name, obstacle.spin.as_ref())?;
-        let motion = match &obstacle.oscillation {
-            Some(oscillation) => Motion::Oscillating {
-                amplitude: vector::<D>(name, "oscillation.amplitude", Some(&oscillation.amplitude))?,
-                frequency: oscillation.frequency,
-            },
-            None if obstacle.velocity.is_none() && obstacle.spin.is_none() => Motion::Fixed,
-            None => Motion::Steady(Twist { linear, angular }),
-        };
+        let motion = motion::<D>(
+            name,
+            obstacle.velocity.as_deref(),
+            obstacle.spin.as_ref(),
+            obstacle.oscillation.as_ref(),
+        )?;
         model.obstacles.push(Obstacle {
             name: name.into(),
             shape: shape::<D>(name, &obstacle.shape)?,
             start: frame::<D>(name, obstacle.position.as_deref(), obstacle.rotation.as_ref())?,
             motion,
             slip: obstacle.slip,
+        });
+    }
+    for sheet in &fluid.sheets {
+        let name = sheet.name.as_str();
+        model.shells.push(Shell {
+            name: name.into(),
+            mesh: sheet_mesh::<D>(name, &sheet.shape, PIECE * fluid.cell)?,
+            start: frame::<D>(name, sheet.position.as_deref(), sheet.rotation.as_ref())?,
+            motion: motion::<D>(
+                name,
+                sheet.velocity.as_deref(),
+                sheet.spin.as_ref(),
+                sheet.oscillation.as_ref(),
+            )?,
         });
     }
     for source in &fluid.sources {
@@ -133,12 +149,14 @@ where
     options.pressure.divergence = fluid.divergence;
     options.surface.tension = fluid.surface_tension;
     options.surface.volume_correction = fluid.keep_volume;
-    options.surface.particles = match fluid.particles {
-        Some(0) => None,
-        count => {
-            Some(ParticleOptions { per_cell: count.unwrap_or(0) as usize, ..ParticleOptions::default() })
-        }
-    };
+    let per_cell = fluid.particles.unwrap_or(0) as usize;
+    let markers = fluid.tracker == TrackerWord::Markers && fluid.particles != Some(0);
+    options.surface.particles = markers.then(|| ParticleOptions { per_cell, ..ParticleOptions::default() });
+    if fluid.tracker == TrackerWord::Apic {
+        options.surface.apic = Some(ApicOptions { per_cell, flip: fluid.flip, ..ApicOptions::default() });
+    } else if fluid.flip > 0.0 {
+        return Err(FluidError::Mismatch("`flip` goes with `tracker = \"apic\"` only".into()).into());
+    }
     if fluid.cut_cells {
         options.solid_boundary = SolidBoundary::CutCells;
     }
@@ -151,12 +169,15 @@ where
         .iter()
         .map(|l| l.name.as_str())
         .chain(fluid.obstacles.iter().map(|o| o.name.as_str()))
+        .chain(fluid.sheets.iter().map(|sheet| sheet.name.as_str()))
         .collect();
     names.sort_unstable();
     if let Some(twice) = names.windows(2).find(|pair| pair[0] == pair[1]) {
-        return Err(
-            FluidError::Mismatch(format!("`{}` is the name of two liquids or obstacles", twice[0])).into()
-        );
+        return Err(FluidError::Mismatch(format!(
+            "`{}` is the name of two liquids, obstacles or sheets",
+            twice[0]
+        ))
+        .into());
     }
     model.check()?;
     for region in fluid.liquids.iter().flat_map(|liquid| &liquid.regions) {
@@ -271,6 +292,110 @@ where
 
 fn refused(name: &str, error: &ShapeError) -> BuildError {
     FluidError::Mismatch(format!("the shape of `{name}`: {error}")).into()
+}
+
+/// How what the fluid flows around moves.
+fn motion<const D: usize>(
+    name: &str,
+    velocity: Option<&[f64]>,
+    turn: Option<&SpinValue>,
+    oscillation: Option<&Oscillation>,
+) -> Result<Motion<D>, BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    let linear = vector::<D>(name, "velocity", velocity)?;
+    let angular = spin::<D>(name, turn)?;
+    Ok(match oscillation {
+        Some(oscillation) => Motion::Oscillating {
+            amplitude: vector::<D>(name, "oscillation.amplitude", Some(&oscillation.amplitude))?,
+            frequency: oscillation.frequency,
+        },
+        None if velocity.is_none() && turn.is_none() => Motion::Fixed,
+        None => Motion::Steady(Twist { linear, angular }),
+    })
+}
+
+/// The surface of a sheet in its own coordinates, in pieces of about `piece` (m), so that only what is near one has to look for it.
+fn sheet_mesh<const D: usize>(
+    name: &str,
+    shape: &SheetShape,
+    piece: f64,
+) -> Result<SurfaceMesh<D>, BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    let mut mesh = SurfaceMesh::<D> { points: Vec::new(), elements: Vec::new() };
+    // A flat part: `axis` is the one it is normal to, `at` where.
+    let mut add = |axis: usize, at: f64, half: &Vector<D>| {
+        let along: Vec<usize> = (0..D).filter(|&a| a != axis).collect();
+        let pieces: Vec<usize> =
+            along.iter().map(|&a| (2.0 * half[a] / piece).ceil().clamp(1.0, 1000.0) as usize).collect();
+        let first = mesh.points.len() as u32;
+        let (columns, rows) = (pieces[0], pieces.get(1).copied().unwrap_or(0));
+        for row in 0..=rows {
+            for column in 0..=columns {
+                let mut point = Vector::zeros();
+                point[axis] = at;
+                for (&a, (step, of)) in along.iter().zip([(column, columns), (row, rows)]) {
+                    point[a] = half[a] * (2.0 * step as f64 / of as f64 - 1.0);
+                }
+                mesh.points.push(point);
+            }
+        }
+        let number = |column: usize, row: usize| first + (row * (columns + 1) + column) as u32;
+        if D == 2 {
+            for column in 0..columns {
+                mesh.elements.push(corners([number(column, 0), number(column + 1, 0), 0]));
+            }
+            return;
+        }
+        for row in 0..rows {
+            for column in 0..columns {
+                let [a, b] = [number(column, row), number(column + 1, row)];
+                let [c, d] = [number(column, row + 1), number(column + 1, row + 1)];
+                mesh.elements.push(corners([a, b, d]));
+                mesh.elements.push(corners([a, d, c]));
+            }
+        }
+    };
+    let fits = |value: f64| value.is_finite() && value > 0.0;
+    let refused = || {
+        BuildError::from(FluidError::Mismatch(format!(
+            "the size of the sheet `{name}` must be positive and finite"
+        )))
+    };
+    match shape {
+        SheetShape::Plate { length, width } => {
+            let size = [*length, 1.0, width.unwrap_or(*length)];
+            if !size.into_iter().all(fits) {
+                return Err(refused());
+            }
+            if D == 2 && width.is_some() {
+                let what = format!("the sheet `{name}`: `width` is for 3D only");
+                return Err(FluidError::Mismatch(what).into());
+            }
+            add(1, 0.0, &Vector::from_fn(|a, _| 0.5 * size[a]));
+        }
+        SheetShape::Box { size, open } => {
+            let half = vector::<D>(name, "shape.box.size", Some(size))? * 0.5;
+            if !half.iter().copied().all(fits) {
+                return Err(refused());
+            }
+            for axis in 0..D {
+                add(axis, -half[axis], &half);
+                if !(*open && axis == 1) {
+                    add(axis, half[axis], &half);
+                }
+            }
+        }
+    }
+    Ok(mesh)
+}
+
+/// The first `D` of three corners.
+fn corners<const D: usize>(all: [u32; 3]) -> [u32; D] {
+    std::array::from_fn(|corner| all[corner])
 }
 
 /// The shape in its own coordinates.

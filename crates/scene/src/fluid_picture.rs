@@ -118,6 +118,17 @@ pub(crate) fn add_parts<const D: usize>(
             });
         }
     }
+    for shell in &model.shells {
+        parts.push(Part {
+            name: shell.name.clone(),
+            geometry: Geometry::Mesh {
+                element,
+                positions: shell.points(state.time).iter().flatten().copied().collect(),
+                elements: shell.mesh.elements.iter().flatten().copied().collect(),
+            },
+            attributes: Vec::new(),
+        });
+    }
     if !model.obstacles.is_empty() {
         let mut bodies = Bodies {
             names: model.obstacles.iter().map(|obstacle| obstacle.name.clone()).collect(),

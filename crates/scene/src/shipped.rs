@@ -16,7 +16,7 @@ pub struct ShippedScene {
 }
 
 /// Name and text of every file in `scenes/`; a test compares this list with the folder.
-const FILES: [(&str, &str); 64] = [
+const FILES: [(&str, &str); 67] = [
     ("quickstart", include_str!("../../../scenes/quickstart.toml")),
     ("splashdown", include_str!("../../../scenes/splashdown.toml")),
     ("quickstart-2d", include_str!("../../../scenes/quickstart-2d.toml")),
@@ -73,7 +73,10 @@ const FILES: [(&str, &str); 64] = [
     ("smoke-ball", include_str!("../../../scenes/smoke-ball.toml")),
     ("dam-break-2d", include_str!("../../../scenes/dam-break-2d.toml")),
     ("dam-break", include_str!("../../../scenes/dam-break.toml")),
+    ("breaking-wave", include_str!("../../../scenes/breaking-wave.toml")),
     ("drop-in-pool", include_str!("../../../scenes/drop-in-pool.toml")),
+    ("paddle", include_str!("../../../scenes/paddle.toml")),
+    ("thin-tray", include_str!("../../../scenes/thin-tray.toml")),
     ("pouring", include_str!("../../../scenes/pouring.toml")),
     ("cavity", include_str!("../../../scenes/cavity.toml")),
     ("channel-step", include_str!("../../../scenes/channel-step.toml")),

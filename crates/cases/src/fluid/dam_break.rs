@@ -5,7 +5,7 @@
 
 use super::setup::{Run, domain};
 use crate::{Case, CaseError, Measurements, Plot, Scale, Series, Speed};
-use splashdown_fluid::{FluidModel, Liquid, Side};
+use splashdown_fluid::{ApicOptions, FluidModel, Liquid, Side};
 use splashdown_geometry::grid::{Interpolation, Reach};
 use splashdown_math::Vector;
 
@@ -17,6 +17,15 @@ pub(super) const CASE: Case = Case {
     speed: Speed::Slow,
     seconds: 60.0,
     run,
+};
+
+/// The same with particles that carry the momentum below the surface.
+pub(super) const APIC: Case = Case {
+    name: "fluid/dam-break-apic",
+    spec: "FB-T15",
+    summary: "the collapsing column tracked by APIC particles in a band below the surface",
+    run: run_apic,
+    ..CASE
 };
 
 const SOURCE: &str = "J. C. Martin, W. J. Moyce, Phil. Trans. R. Soc. Lond. A 244, 1952, tables 2 and 6 (n^2 = 2, a = 2.25 in)";
@@ -52,10 +61,18 @@ const HEIGHT: [[f64; 2]; 10] = [
 ];
 
 fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
+    measure(measurements, false)
+}
+
+fn run_apic(measurements: &mut Measurements) -> Result<(), CaseError> {
+    measure(measurements, true)
+}
+
+fn measure(measurements: &mut Measurements, apic: bool) -> Result<(), CaseError> {
     let mut fronts = Vec::new();
     let mut plots = Vec::new();
     for n in [64, 128] {
-        let collapse = collapse(n)?;
+        let collapse = collapse(n, apic)?;
         let size = format!("{n}^2");
         measurements.at_most("largest change of the volume", &size, collapse.drift, 0.03, SOURCE);
         let back = collapse.front.windows(2).map(|p| p[0][1] - p[1][1]).fold(0.0, f64::max);
@@ -94,13 +111,17 @@ struct Collapse {
     drift: f64,
 }
 
-fn collapse(n: usize) -> Result<Collapse, CaseError> {
+fn collapse(n: usize, apic: bool) -> Result<Collapse, CaseError> {
     let a = 0.05715;
     let (size, g) = (5.0 * a, 9.81);
     let h = size / n as f64;
     let mut model = FluidModel::new(domain([n, n], h, [[Side::slip(); 2]; 2])?, Liquid::new("water", 1000.0));
     model.free_surface = true;
     model.gravity[1] = -g;
+    if apic {
+        model.options.surface.particles = None;
+        model.options.surface.apic = Some(ApicOptions::default());
+    }
     let mut run = Run::new(model, |model, state| {
         state.set_liquid(model, 0, |x| {
             let (dx, dy) = (x[0] - a, x[1] - 2.0 * a);

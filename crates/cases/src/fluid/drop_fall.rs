@@ -2,7 +2,7 @@
 
 use super::setup::{Run, domain};
 use crate::{Case, CaseError, Measurements, Speed};
-use splashdown_fluid::{FluidModel, Liquid, Side};
+use splashdown_fluid::{ApicOptions, FluidModel, Liquid, Side, SurfaceOptions};
 use splashdown_math::{Dim, Space, Vector};
 
 pub(super) const CASE: Case = Case {
@@ -18,16 +18,23 @@ pub(super) const CASE: Case = Case {
 const SOURCE: &str = "exact: y = y0 - g t^2 / 2";
 
 fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
-    let [fall, volume] = fall::<2>(64)?;
-    measurements.at_most("error of the fall / fall", "64^2", fall, 0.005, SOURCE);
-    measurements.at_most("change of the volume", "64^2", volume, 0.01, SOURCE);
-    let [fall, volume] = self::fall::<3>(32)?;
-    measurements.at_most("error of the fall / fall", "32^3", fall, 0.005, SOURCE);
-    measurements.at_most("change of the volume", "32^3", volume, 0.01, SOURCE);
+    let markers = SurfaceOptions::default();
+    let apic =
+        SurfaceOptions { particles: None, apic: Some(ApicOptions::default()), ..SurfaceOptions::default() };
+    for (tracker, options) in [("", markers), (", APIC", apic)] {
+        let [fall, volume] = fall::<2>(64, options)?;
+        let label = format!("64^2{tracker}");
+        measurements.at_most("error of the fall / fall", &label, fall, 0.005, SOURCE);
+        measurements.at_most("change of the volume", &label, volume, 0.01, SOURCE);
+        let [fall, volume] = self::fall::<3>(32, options)?;
+        let label = format!("32^3{tracker}");
+        measurements.at_most("error of the fall / fall", &label, fall, 0.005, SOURCE);
+        measurements.at_most("change of the volume", &label, volume, 0.01, SOURCE);
+    }
     Ok(())
 }
 
-fn fall<const D: usize>(n: usize) -> Result<[f64; 2], CaseError>
+fn fall<const D: usize>(n: usize, surface: SurfaceOptions) -> Result<[f64; 2], CaseError>
 where
     Dim<D>: Space<D>,
 {
@@ -35,6 +42,7 @@ where
     let mut model = FluidModel::new(domain([n; D], h, [[Side::slip(); 2]; D])?, Liquid::new("water", 1000.0));
     model.free_surface = true;
     model.gravity[1] = -9.81;
+    model.options.surface = surface;
     let mut centre: Vector<D> = Vector::repeat(0.5);
     centre[1] = 0.75;
     let mut run = Run::new(model, |model, state| state.set_liquid(model, 0, |x| (x - centre).norm() - 0.15))?;

@@ -46,6 +46,7 @@ pub(super) const CASES: &[Case] = &[
     extrapolation::CASE,
     drop_fall::CASE,
     dam_break::CASE,
+    dam_break::APIC,
     shells::LEAK,
     shells::SIGHT,
     shells::SWEEP,

@@ -1,6 +1,7 @@
 //! Transport by the flow: semi-Lagrangian, MacCormack and BFECC for velocity and scalars (spec/fluid-base.md 3.5), high-order upwind
 //! differences for level sets, and first-order conservative upwinding.
 
+mod calm;
 mod conservative;
 mod sampler;
 mod trace;
@@ -13,6 +14,7 @@ pub(crate) use trace::Tracer;
 pub use upwind::{UpwindScheme, advect_level_set};
 
 use crate::domain::Domain;
+use calm::Calm;
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::grid::{FaceFields, Field, Index};
 use splashdown_math::Vector;
@@ -59,31 +61,28 @@ pub struct Advection {
 /// One field to carry, with what fills its ghosts.
 pub(crate) struct Carried<'a, const D: usize> {
     pub field: &'a mut Field<D>,
-    /// Working memory of the same samples.
+    /// Working memory of the same grid.
     pub forth: &'a mut Field<D>,
     pub back: &'a mut Field<D>,
 }
 
 impl Advection {
     /// Carries the components of `velocity` by the flow `by` for `dt` seconds. Ghosts of both must have been filled; those of the result are.
-    /// `work` is memory for two further velocities. `rough(x)` tells where the second-order correction must not be used.
+    /// `work` is memory for two fields of the same grid. `rough(x)`, a point in cells from the lower corner of the grid, tells where the second-order
+    /// correction must not be used.
     pub fn velocity<const D: usize>(
         &self,
         domain: &Domain<D>,
         by: &FaceFields<D>,
         velocity: &mut FaceFields<D>,
-        work: &mut [FaceFields<D>; 2],
+        work: &mut [Field<D>; 2],
         dt: f64,
         rough: impl Fn(&Vector<D>) -> bool + Sync,
     ) {
         let tracer = Tracer::new(domain, by, self.path);
         let [forth, back] = work;
         for axis in 0..D {
-            let carried = Carried {
-                field: velocity.component_mut(axis),
-                forth: forth.component_mut(axis),
-                back: back.component_mut(axis),
-            };
+            let carried = Carried { field: velocity.component_mut(axis), forth, back };
             let fill = |field: &mut Field<D>| domain.fill_component_ghosts(axis, field);
             self.carry(&tracer, carried, dt, fill, &rough);
         }
@@ -132,56 +131,62 @@ impl Advection {
     ) {
         let Carried { field, forth, back } = carried;
         let lattice = *field.lattice();
+        forth.relocate(lattice.location());
+        back.relocate(lattice.location());
+        let starts = tracer.starts(lattice.location());
+        let passes = match self.scheme {
+            Scheme::SemiLagrangian => 1.0,
+            Scheme::MacCormack => 2.0,
+            Scheme::Bfecc => 3.0,
+        };
+        let calm = Calm::new(field, tracer.reach(dt).map(|r| passes * (r + 1.0)), tracer.wraps());
+        let old = Sampler::new(field);
+        let was = field.values();
         if self.scheme == Scheme::SemiLagrangian {
-            let old = Sampler::new(field);
-            forth.update(|index, _| old.value(&tracer.follow(&lattice.position(index), -dt).point));
+            sweep(forth, was, &calm, |index, _| old.value_at(&tracer.follow_from(&starts, index, -dt).point));
             fill(forth);
             std::mem::swap(field, forth);
             return;
         }
-        // Where each path begins, so that the limiter finds the values around without tracing again.
-        let mut feet = vec![ROUGH; lattice.len()];
-        {
-            let old = Sampler::new(field);
-            update_with_feet(forth, &mut feet, |index| {
-                let x = lattice.position(index);
-                let end = tracer.follow(&x, -dt);
-                let corners = old.corners(&end.point);
-                let smooth = !(end.outside || rough(&x) || rough(&end.point));
-                (old.blend(&corners), if smooth { corners.place as u32 } else { ROUGH })
-            });
-        }
+        // Value at the foot of the path, and the place of the foot, negative where it is not fit for a correction.
+        let first_order = |index| {
+            let end = tracer.follow_from(&starts, index, -dt);
+            let corners = old.corners(&end.point);
+            let smooth = !(end.outside || rough(&starts.position(index)) || rough(&end.point));
+            (old.blend(&corners), if smooth { corners.place as f64 } else { ROUGH })
+        };
+        // `back` holds the feet until it gets its own values, so that the limiter finds the values around them without tracing again.
+        sweep_two(forth, back, was, &calm, first_order);
         fill(forth);
         // Back to where it came from: would be the old value if the paths were exact.
-        let (old, was) = (Sampler::new(field), field.values());
         {
             let there = Sampler::new(forth);
             let first = forth.values();
-            back.update(|index, _| {
+            let mac_cormack = self.scheme == Scheme::MacCormack;
+            sweep(back, was, &calm, |index, foot| {
                 let place = lattice.offset(index);
-                if self.scheme == Scheme::MacCormack && feet[place] == ROUGH {
+                if mac_cormack && foot < 0.0 {
                     return first[place];
                 }
-                let returned = there.value(&tracer.follow(&lattice.position(index), dt).point);
+                let returned = there.value_at(&tracer.follow_from(&starts, index, dt).point);
                 let error = 0.5 * (was[place] - returned);
-                match self.scheme {
-                    Scheme::MacCormack => {
-                        self.limited(first[place] + error, first[place], || old.range(feet[place] as usize))
-                    }
-                    _ => was[place] + error,
+                if mac_cormack {
+                    self.limited(first[place] + error, first[place], || old.range(foot as usize))
+                } else {
+                    was[place] + error
                 }
             });
         }
         fill(back);
         if self.scheme == Scheme::Bfecc {
             let corrected = Sampler::new(back);
-            forth.update(|index, low_order| {
-                let foot = feet[lattice.offset(index)];
-                if foot == ROUGH {
+            sweep(forth, was, &calm, |index, low_order| {
+                let end = tracer.follow_from(&starts, index, -dt);
+                if end.outside || rough(&starts.position(index)) || rough(&end.point) {
                     return low_order;
                 }
-                let end = tracer.follow(&lattice.position(index), -dt);
-                self.limited(corrected.value(&end.point), low_order, || old.range(foot as usize))
+                let corners = old.corners(&end.point);
+                self.limited(corrected.blend(&corners), low_order, || old.range(corners.place))
             });
             fill(forth);
             std::mem::swap(field, forth);
@@ -206,31 +211,62 @@ impl Advection {
     }
 }
 
-/// Mark of a sample whose path is not fit for a second-order correction.
-const ROUGH: u32 = u32::MAX;
+/// Foot of a sample whose path is not fit for a second-order correction.
+const ROUGH: f64 = -1.0;
 
-/// Sets every sample proper of `field` and its entry of `feet`, in parallel by slabs.
-fn update_with_feet<const D: usize>(
+/// Replaces every sample proper of `field` by `function(index, value)`, in parallel by slabs; where it is calm, by what `was` there.
+fn sweep<const D: usize>(
     field: &mut Field<D>,
-    feet: &mut [u32],
-    function: impl Fn(Index<D>) -> (f64, u32) + Sync,
+    was: &[f64],
+    calm: &Calm<D>,
+    function: impl Fn(Index<D>, f64) -> f64 + Sync,
 ) {
     let lattice = *field.lattice();
-    let (slab, ghost, counts) = (lattice.strides()[D - 1], lattice.ghost(), lattice.counts());
-    let inner = ghost * slab..(ghost + counts[D - 1]) * slab;
-    let values = field.values_mut()[inner.clone()].par_chunks_mut(slab);
-    values.zip(feet[inner].par_chunks_mut(slab)).enumerate().for_each(|(number, (values, feet))| {
-        let rows = if D == 2 { 1 } else { counts[1] };
-        for row in 0..rows {
-            let mut index = [0; D];
-            index[1] = row as isize;
-            index[D - 1] = number as isize;
-            let first = lattice.offset(index) - (number + ghost) * slab;
-            for place in first..first + counts[0] {
-                (values[place], feet[place]) = function(index);
+    let (slab, ghost) = (lattice.strides()[D - 1], lattice.ghost());
+    let inner = &mut field.values_mut()[ghost * slab..(ghost + lattice.slabs()) * slab];
+    inner.par_chunks_mut(slab).enumerate().for_each(|(number, values)| {
+        let start = (number + ghost) * slab;
+        calm.pieces(&lattice, number as isize, |mut index, place, length, still| {
+            let values = &mut values[place - start..place - start + length];
+            if still {
+                values.copy_from_slice(&was[place..place + length]);
+                return;
+            }
+            for value in values {
+                *value = function(index, *value);
                 index[0] += 1;
             }
-        }
+        });
+    });
+}
+
+/// [`sweep`] for two fields at the same samples; the second is left alone where it is calm.
+fn sweep_two<const D: usize>(
+    field: &mut Field<D>,
+    second: &mut Field<D>,
+    was: &[f64],
+    calm: &Calm<D>,
+    function: impl Fn(Index<D>) -> (f64, f64) + Sync,
+) {
+    let lattice = *field.lattice();
+    let (slab, ghost) = (lattice.strides()[D - 1], lattice.ghost());
+    let inner = ghost * slab..(ghost + lattice.slabs()) * slab;
+    let slabs = field.values_mut()[inner.clone()].par_chunks_mut(slab);
+    let slabs = slabs.zip(second.values_mut()[inner].par_chunks_mut(slab));
+    slabs.enumerate().for_each(|(number, (values, second))| {
+        let start = (number + ghost) * slab;
+        calm.pieces(&lattice, number as isize, |mut index, place, length, still| {
+            let piece = place - start..place - start + length;
+            let (values, second) = (&mut values[piece.clone()], &mut second[piece]);
+            if still {
+                values.copy_from_slice(&was[place..place + length]);
+                return;
+            }
+            for (value, second) in values.iter_mut().zip(second) {
+                (*value, *second) = function(index);
+                index[0] += 1;
+            }
+        });
     });
 }
 

@@ -1,10 +1,11 @@
 //! Paths of fluid backwards in time.
 
-use super::sampler::VelocitySampler;
+use super::sampler::{Sampler, in_cells};
 use crate::domain::Domain;
 use serde::{Deserialize, Serialize};
-use splashdown_geometry::grid::FaceFields;
+use splashdown_geometry::grid::{FaceFields, Grid, Index, Location};
 use splashdown_math::Vector;
+use splashdown_parallel::prelude::*;
 
 /// How a path is integrated through one step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -19,31 +20,62 @@ pub enum PathOrder {
     Third,
 }
 
-/// Integrates paths through a velocity that is constant in time; its ghosts must have been filled.
+/// Integrates paths through a velocity that is constant in time; its ghosts must have been filled. Inside, points are in cells from the lower corner of the grid.
 #[derive(Clone, Copy)]
 pub(crate) struct Tracer<'a, const D: usize> {
-    velocity: VelocitySampler<'a, D>,
+    velocity: &'a FaceFields<D>,
+    samplers: [Sampler<'a, D>; D],
     order: PathOrder,
-    low: Vector<D>,
-    high: Vector<D>,
+    grid: Grid<D>,
+    /// Cells along each axis.
+    cells: [f64; D],
+    inverse: Vector<D>,
     periodic: [bool; D],
+    /// Largest size of each component, ghosts included (m/s).
+    fastest: [f64; D],
     /// Sides through which no path leads.
     wall: [[bool; 2]; D],
-    any_periodic: bool,
 }
 
 /// Where a path ends.
 #[derive(Clone, Copy)]
 pub(crate) struct PathEnd<const D: usize> {
+    /// In metres from [`Tracer::follow`], in cells within.
     pub point: Vector<D>,
     /// It had to be stopped at a wall, or left the domain.
     pub outside: bool,
 }
 
+/// How the velocity at the samples of one location is a mean of faces around them, for one component: four faces, some of which may be the same.
+#[derive(Clone, Copy, Default)]
+struct Mean {
+    /// From the face of the same index to the first of the four.
+    shift: isize,
+    steps: [usize; 2],
+}
+
+/// The samples that paths start from.
+#[derive(Clone, Copy)]
+pub(crate) struct Starts<const D: usize> {
+    means: [Mean; D],
+    offset: [f64; D],
+}
+
+impl<const D: usize> Starts<D> {
+    /// Position of a sample in cells.
+    #[inline(always)]
+    pub fn position(&self, index: Index<D>) -> Vector<D> {
+        let mut at = Vector::zeros();
+        for a in 0..D {
+            at[a] = index[a] as f64 + self.offset[a];
+        }
+        at
+    }
+}
+
 impl<'a, const D: usize> Tracer<'a, D> {
     pub fn new(domain: &Domain<D>, velocity: &'a FaceFields<D>, order: PathOrder) -> Self {
-        let bounds = domain.grid().bounds();
-        let periodic = domain.periodic();
+        let grid = *domain.grid();
         // A side with patches that are not walls lets paths out; what they find there is in the ghosts.
         let open_patch = |axis: usize, side: usize| {
             domain
@@ -55,62 +87,141 @@ impl<'a, const D: usize> Tracer<'a, D> {
             [0, 1].map(|side| domain.sides()[axis][side].is_wall() && !open_patch(axis, side))
         });
         Self {
-            velocity: VelocitySampler::new(velocity),
+            velocity,
+            samplers: std::array::from_fn(|axis| Sampler::new(velocity.component(axis))),
             order,
-            low: bounds.min,
-            high: bounds.max,
-            periodic,
+            grid,
+            cells: grid.cells().map(|n| n as f64),
+            inverse: grid.spacing().map(|h| 1.0 / h),
+            periodic: domain.periodic(),
+            fastest: std::array::from_fn(|axis| largest(velocity.component(axis).values())),
             wall,
-            any_periodic: periodic.contains(&true),
         }
     }
 
-    /// Velocity at a point (m/s).
-    #[inline(always)]
-    pub fn velocity(&self, x: &Vector<D>) -> Vector<D> {
-        self.velocity.value(x)
+    /// How many cells a path of `dt` seconds leads along each axis at most; infinite if a velocity is not a number.
+    pub fn reach(&self, dt: f64) -> [f64; D] {
+        std::array::from_fn(|a| (self.fastest[a] * dt * self.inverse[a]).abs())
     }
 
-    /// The point wrapped around periodic axes and stopped at walls.
+    /// Which axes paths wrap around.
+    pub fn wraps(&self) -> [bool; D] {
+        self.periodic
+    }
+
+    /// What [`Self::follow_from`] needs to know about samples at `location`.
+    pub fn starts(&self, location: Location) -> Starts<D> {
+        let means = std::array::from_fn(|b| {
+            let strides = self.velocity.component(b).lattice().strides();
+            let mut mean = Mean::default();
+            for a in 0..D {
+                match (location.on_planes(a), a == b) {
+                    // Half a cell below the sample, and half a cell above.
+                    (true, false) => {
+                        mean.shift -= strides[a] as isize;
+                        mean.steps[0] = strides[a];
+                    }
+                    (false, true) => mean.steps[1] = strides[a],
+                    _ => {}
+                }
+            }
+            mean
+        });
+        let offset = std::array::from_fn(|a| if location.on_planes(a) { 0.0 } else { 0.5 });
+        Starts { means, offset }
+    }
+
+    /// Velocity (m/s) at a point in cells.
     #[inline(always)]
-    pub fn confine(&self, mut x: Vector<D>) -> PathEnd<D> {
+    fn velocity_at(&self, at: &Vector<D>) -> Vector<D> {
+        // Loops rather than `from_fn` here and below: they are always inlined.
+        let mut v = Vector::zeros();
+        for a in 0..D {
+            v[a] = self.samplers[a].value_at(at);
+        }
+        v
+    }
+
+    /// Velocity (m/s) at a sample: what interpolation gives there, from the faces that matter.
+    #[inline(always)]
+    fn velocity_of(&self, starts: &Starts<D>, index: Index<D>) -> Vector<D> {
+        let mut velocity = Vector::zeros();
+        for b in 0..D {
+            let component = self.velocity.component(b);
+            let Mean { shift, steps: [s, t] } = starts.means[b];
+            let place = (component.lattice().offset(index) as isize + shift) as usize;
+            let v = &component.values()[place..place + s + t + 1];
+            velocity[b] = 0.25 * ((v[0] + v[s]) + (v[t] + v[s + t]));
+        }
+        velocity
+    }
+
+    /// The point, in cells, wrapped around periodic axes and stopped at walls.
+    #[inline(always)]
+    fn confine(&self, mut at: Vector<D>) -> PathEnd<D> {
         let mut outside = false;
         for a in 0..D {
-            if x[a] < self.low[a] || x[a] > self.high[a] {
-                if self.any_periodic && self.periodic[a] {
-                    let length = self.high[a] - self.low[a];
-                    x[a] = self.low[a] + (x[a] - self.low[a]).rem_euclid(length);
+            if at[a] < 0.0 || at[a] > self.cells[a] {
+                if self.periodic[a] {
+                    at[a] = at[a].rem_euclid(self.cells[a]);
                 } else {
                     outside = true;
                     if self.wall[a][0] {
-                        x[a] = x[a].max(self.low[a]);
+                        at[a] = at[a].max(0.0);
                     }
                     if self.wall[a][1] {
-                        x[a] = x[a].min(self.high[a]);
+                        at[a] = at[a].min(self.cells[a]);
                     }
                 }
             }
         }
-        PathEnd { point: x, outside }
+        PathEnd { point: at, outside }
     }
 
-    /// Follows the fluid at `x` for `dt` seconds; negative goes back.
+    /// Follows the fluid at `x` (m) for `dt` seconds; negative goes back.
     #[inline(always)]
     pub fn follow(&self, x: &Vector<D>, dt: f64) -> PathEnd<D> {
-        let v0 = self.velocity(x);
+        let at = in_cells(&self.grid, x);
+        let end = self.path(&at, &self.velocity_at(&at), dt);
+        PathEnd { point: self.grid.origin() + end.point.component_mul(&self.grid.spacing()), ..end }
+    }
+
+    /// Follows the fluid at a sample for `dt` seconds; the end is in cells.
+    #[inline(always)]
+    pub fn follow_from(&self, starts: &Starts<D>, index: Index<D>, dt: f64) -> PathEnd<D> {
+        self.path(&starts.position(index), &self.velocity_of(starts, index), dt)
+    }
+
+    #[inline(always)]
+    fn path(&self, at: &Vector<D>, v0: &Vector<D>, dt: f64) -> PathEnd<D> {
+        let step = |v: &Vector<D>, part: f64| {
+            let mut to = *at;
+            for a in 0..D {
+                to[a] += v[a] * self.inverse[a] * (dt * part);
+            }
+            to
+        };
         match self.order {
-            PathOrder::First => self.confine(x + v0 * dt),
+            PathOrder::First => self.confine(step(v0, 1.0)),
             PathOrder::Second => {
-                let v = self.velocity(&self.confine(x + v0 * (0.5 * dt)).point);
-                self.confine(x + v * dt)
+                let v = self.velocity_at(&self.confine(step(v0, 0.5)).point);
+                self.confine(step(&v, 1.0))
             }
             PathOrder::Third => {
-                let v1 = self.velocity(&self.confine(x + v0 * (0.5 * dt)).point);
-                let v2 = self.velocity(&self.confine(x + v1 * (0.75 * dt)).point);
-                self.confine(x + (v0 * 2.0 + v1 * 3.0 + v2 * 4.0) * (dt / 9.0))
+                let v1 = self.velocity_at(&self.confine(step(v0, 0.5)).point);
+                let v2 = self.velocity_at(&self.confine(step(&v1, 0.75)).point);
+                self.confine(step(&(v0 * 2.0 + v1 * 3.0 + v2 * 4.0), 1.0 / 9.0))
             }
         }
     }
+}
+
+/// Largest size of the values; infinite if one is not a number.
+fn largest(values: &[f64]) -> f64 {
+    let size = |v: f64| if v.is_nan() { f64::INFINITY } else { v.abs() };
+    let parts: Vec<f64> =
+        values.par_chunks(1 << 14).map(|part| part.iter().fold(0.0, |m: f64, &v| m.max(size(v)))).collect();
+    parts.into_iter().fold(0.0, f64::max)
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@
 
 use crate::domain::Domain;
 use serde::{Deserialize, Serialize};
-use splashdown_geometry::grid::{FaceFields, Field, Index};
+use splashdown_geometry::grid::{FaceFields, Field, Index, Location};
 use splashdown_math::Vector;
 
 /// One-sided differences.
@@ -106,6 +106,8 @@ pub fn advect_level_set<const D: usize>(
     let reach = within + dt * fastest * domain.grid().spacing().max();
     let dt = dt / parts;
     let [stage, next] = work;
+    stage.relocate(Location::Cell);
+    next.relocate(Location::Cell);
     for _ in 0..parts as usize {
         let step = |from: &Field<D>, cell: Index<D>| {
             let value = from.at(cell);

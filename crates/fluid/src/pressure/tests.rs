@@ -359,3 +359,34 @@ fn unreachable_tolerances_do_no_harm() {
         assert!(report.relative_residual < 1e-11, "{report:?}");
     }
 }
+
+/// One long corridor, folded: the coarse grids of the geometric multigrid join what only its far ends do, the algebraic one follows the connections.
+#[test]
+fn what_the_geometric_multigrid_cannot_do_the_algebraic_one_does() {
+    let n = 64;
+    let grid = Grid::<2>::new(Vector::zeros(), Vector::repeat(1.0 / n as f64), [n; 2]).unwrap();
+    let mut sides = [[Side::slip(); 2]; 2];
+    sides[1][1] = Side::open();
+    let domain = Domain::new(grid, sides).unwrap();
+    let mut walls = Walls::new(&domain, &[], &[], SolidBoundary::Voxels);
+    for face in grid.lattice(Location::Face(1), 0).indices() {
+        let end = if face[1] % 2 == 0 { 0 } else { n as isize - 1 };
+        if face[1] > 0 && face[0] != end {
+            walls.close_by_shell(1, face, 0.0);
+        }
+    }
+    let cells = classify(&domain, &walls, None);
+    let scene = Scene { domain, walls, cells, phi: None };
+    let mut velocity = random_velocity(&scene.domain, &mut Pcg64::seed_from_u64(8));
+    let mut pressure = Field::new(&grid, Location::Cell, 0.0);
+    let tolerance = PressureTolerance { divergence: 1e-10, relative: 1e-8, max_iterations: 45 };
+    let mut projection = Projection::default();
+    let report = projection.project(&scene.problem(), &mut velocity, &mut pressure, 0.1, &tolerance).unwrap();
+    assert!(projection.cache.as_ref().unwrap().fallback.is_some(), "{report:?}");
+    assert!(report.iterations > tolerance.max_iterations, "{report:?}");
+    assert!(0.1 * scene.problem().largest_divergence(&velocity) <= 1e-10, "{report:?}");
+    // And again with what it has learnt.
+    let mut again = random_velocity(&scene.domain, &mut Pcg64::seed_from_u64(9));
+    projection.project(&scene.problem(), &mut again, &mut pressure, 0.1, &tolerance).unwrap();
+    assert!(0.1 * scene.problem().largest_divergence(&again) <= 1e-10);
+}

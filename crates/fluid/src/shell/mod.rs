@@ -13,7 +13,7 @@ use crate::error::FluidError;
 use crate::obstacle::Motion;
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::mesh::{Mesh, SurfaceMesh};
-use splashdown_math::{Dim, Frame, Space, Vector};
+use splashdown_math::{Coordinates, Dim, Frame, Space, Vector};
 
 /// Thickness of shells relative to the smallest spacing.
 pub(crate) const THICKNESS: f64 = 1e-3;
@@ -42,6 +42,20 @@ where
     /// A shell at rest; `mesh` in world coordinates.
     pub fn fixed(name: impl Into<String>, mesh: SurfaceMesh<D>) -> Self {
         Self { name: name.into(), mesh, start: Frame::identity(), motion: Motion::Fixed }
+    }
+
+    /// Largest speed (m/s) of its points at any time.
+    pub fn fastest(&self) -> f64 {
+        match &self.motion {
+            Motion::Fixed | Motion::External => 0.0,
+            Motion::Steady(twist) => {
+                let furthest = self.mesh.points.iter().map(|point| point.norm()).fold(0.0, f64::max);
+                twist.linear.norm() + twist.angular.norm() * furthest
+            }
+            Motion::Oscillating { amplitude, frequency } => {
+                amplitude.norm() * (std::f64::consts::TAU * frequency).abs()
+            }
+        }
     }
 
     /// Its points at `time` (m).

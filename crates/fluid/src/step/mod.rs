@@ -17,6 +17,7 @@ mod coupled;
 mod stages;
 #[cfg(test)]
 mod tests;
+mod window;
 
 use crate::cells::{Cells, classify, reclassify};
 use crate::diagnostics::FluidDiagnostics;
@@ -25,7 +26,7 @@ use crate::guest::Guest;
 use crate::model::{FluidModel, TimeScheme};
 use crate::obstacle::Placement;
 use crate::pressure::{FaceDensity, PressureProblem, PressureReport, Projection};
-use crate::shell::{ShellStep, Sight};
+use crate::shell::{Shell, ShellStep, Sight};
 use crate::state::FluidState;
 use crate::surface;
 use crate::viscosity::{Viscosity, ViscosityReport, ViscousStep};
@@ -59,13 +60,17 @@ where
     pub(crate) cells: Cells<D>,
     projection: Projection<D>,
     viscosity: Viscosity,
-    faces: [FaceFields<D>; 2],
     /// The velocity that carries.
     flow: FaceFields<D>,
-    scalars: [Field<D>; 2],
+    /// Working memory of every stage, at any location.
+    scratch: [Field<D>; 2],
     surface: Option<Field<D>>,
     density: Option<FaceFields<D>>,
     tension: Option<FaceFields<D>>,
+    /// What particles brought to the faces.
+    transfer: Option<surface::Transfer<D>>,
+    /// The part of the box that the last step was taken in, if it was not all of it.
+    inner: Option<Box<window::Window<D>>>,
     /// Seconds that the stages of the last step took.
     seconds: Vec<(&'static str, f64)>,
 }
@@ -92,12 +97,13 @@ where
             shells: None,
             projection: Projection::default(),
             viscosity: Viscosity::default(),
-            faces: [FaceFields::new(grid, 0.0), FaceFields::new(grid, 0.0)],
             flow: FaceFields::new(grid, 0.0),
-            scalars: [cells(0.0), cells(0.0)],
+            scratch: [cells(0.0), cells(0.0)],
             surface: surfaces.then(|| cells(0.0)),
             density: (model.liquids.len() > 1).then(|| FaceFields::new(grid, 0.0)),
             tension: (surfaces && model.options.surface.tension > 0.0).then(|| FaceFields::new(grid, 0.0)),
+            transfer: model.options.surface.apic.map(|_| surface::Transfer::new(grid)),
+            inner: None,
             seconds: Vec::new(),
         })
     }
@@ -141,6 +147,10 @@ where
                 expected: "a positive, finite number",
             });
         }
+        if let Some(range) = self.window(model, state, dt) {
+            return self.step_in(model, state, dt, placements, range);
+        }
+        self.inner = None;
         let mut report = FluidReport::default();
         let shells = ShellStep::new(&model.shells, state.time, dt)?;
         let sights = Sights::new(model, state, shells.as_ref(), dt)?;
@@ -234,7 +244,10 @@ where
         let tension = model.options.surface.tension / (lightest * h.min().powi(3));
         let c = convection + viscous;
         let denominator = c + (c * c + 4.0 * gravity + 4.0 * tension).sqrt();
-        if denominator > 0.0 { model.options.cfl * 2.0 / denominator } else { f64::INFINITY }
+        let stable = if denominator > 0.0 { model.options.cfl * 2.0 / denominator } else { f64::INFINITY };
+        // Shells are looked for within one cell of where they were.
+        let shells = model.shells.iter().map(Shell::fastest).fold(0.0, f64::max);
+        if shells > 0.0 { stable.min(0.9 * h.min() / shells) } else { stable }
     }
 
     /// Conserved quantities of `state`.
@@ -250,7 +263,7 @@ where
         FluidDiagnostics::measure(model, state, &self.problem(model))
     }
 
-    /// The pressure problem of the last step, for those who look closer.
+    /// The pressure problem of the last step or measurement of the whole box, for those who look closer.
     pub fn problem<'a>(&'a self, model: &'a FluidModel<D>) -> PressureProblem<'a, D> {
         PressureProblem {
             domain: &model.domain,
@@ -282,17 +295,19 @@ where
         let cells = |f: &Field<D>| 8 * f.values().len();
         let walls = self.walls.as_ref().map_or(0, |walls| {
             let open = walls.open_faces().components().iter().map(|c| 4 * c.values().len()).sum::<usize>();
-            open + faces(walls.velocity()) + 2 * walls.solid().values().len()
+            // Open fractions, velocities, owners (half of an open fraction), numbers of solids.
+            open + open / 2 + faces(walls.velocity()) + 2 * walls.solid().values().len()
         });
         self.projection.bytes()
             + walls
             + self.cells.values().len()
-            + self.faces.iter().map(faces).sum::<usize>()
             + faces(&self.flow)
-            + self.scalars.iter().map(cells).sum::<usize>()
+            + self.scratch.iter().map(cells).sum::<usize>()
+            + self.inner.as_ref().map_or(0, |window| window.bytes())
             + self.surface.as_ref().map_or(0, cells)
             + self.density.as_ref().map_or(0, faces)
             + self.tension.as_ref().map_or(0, faces)
+            + self.transfer.as_ref().map_or(0, |transfer| faces(&transfer.mass) + faces(&transfer.velocity))
     }
 
     fn walls_ref(&self) -> &Walls<D> {

@@ -11,7 +11,7 @@ use crate::state::FluidState;
 use crate::surface;
 use crate::viscosity::{ViscosityField, ViscosityForm, ViscosityReport, ViscosityRows, ViscousStep};
 use crate::walls::Walls;
-use splashdown_geometry::grid::{Field, Index};
+use splashdown_geometry::grid::{Field, Index, Location};
 use splashdown_math::{Dim, Space, Vector};
 
 /// Layers of cells inside solids that carry values of the fluid around.
@@ -87,6 +87,10 @@ where
                 && liquid.markers.inside.is_empty()
             {
                 liquid.markers.reseed(&model.domain, walls, &liquid.phi, particles, seed(number, 0), sight);
+            }
+            if let Some(apic) = options.apic.as_ref().filter(|_| liquid.apic.is_empty()) {
+                let phi = &liquid.phi;
+                liquid.apic.fill(&model.domain, walls, phi, apic, seed(number, 0), |_| true);
             }
         }
         Ok(())
@@ -170,12 +174,17 @@ where
                     &model.domain,
                     &self.flow,
                     &mut liquid.phi,
-                    &mut self.scalars,
+                    &mut self.scratch,
                     dt,
                     options.level_set,
                 );
                 if let (Some(sights), Some((samples, values))) = (sights, one_sided) {
                     replace(&mut liquid.phi, sights, &samples, &values, |_| AIR);
+                    model.domain.fill_level_set_ghosts(&mut liquid.phi);
+                }
+                if let (Some(apic), Some(transfer)) = (&options.apic, &mut self.transfer) {
+                    liquid.apic.carry(&model.domain, walls, &self.flow, dt, apic, transfer);
+                    liquid.apic.surface(&mut liquid.phi);
                     model.domain.fill_level_set_ghosts(&mut liquid.phi);
                 }
                 if let Some(particles) = &options.particles {
@@ -212,10 +221,18 @@ where
                     liquid.markers.reseed(&model.domain, walls, &liquid.phi, particles, seed, sight);
                 }
             }
+            if let Some(apic) = &options.apic {
+                let (removed, gravity) = (&mut liquid.markers.removed, &model.gravity);
+                let (phi, flow) = (&liquid.phi, &self.flow);
+                liquid.apic.exchange(removed, &model.domain, walls, flow, phi, apic, gravity, dt);
+                let seed = seed(number, state.step + 1);
+                liquid.apic.reseed(&model.domain, walls, phi, apic, seed);
+            }
             if model.free_surface && model.liquids.len() == 1 && sights.is_none() {
                 surface::fill_pinholes(&model.domain, walls, &mut liquid.phi, &mut liquid.markers);
             }
-            if options.volume_correction {
+            // Particles tell the surface up to their size, and the volume tells that.
+            if options.volume_correction || options.apic.is_some() {
                 let target = liquid.volume - liquid.markers.removed.drop_volume();
                 let shift = surface::correct_volume(&model.domain, walls, &mut liquid.phi, target);
                 // Else those of the air would carve back what the liquid regained. Near shells nothing is moved across.
@@ -251,7 +268,7 @@ where
         };
         let grid = *model.domain.grid();
         if let Some(advection) = model.options.advection {
-            let rough = |x: &Vector<D>| is_in_solid(walls, &grid, x);
+            let rough = |at: &Vector<D>| is_in_solid(walls, &grid, at);
             for (field, ambient) in
                 [(&mut carried.density, 0.0), (&mut carried.temperature, smoke.ambient_temperature)]
             {
@@ -260,7 +277,7 @@ where
                     let values = sights.before.carried_scalar(&self.flow, field, &samples, dt);
                     (samples, values)
                 });
-                advection.scalar(&model.domain, &self.flow, field, &mut self.scalars, ambient, dt, rough);
+                advection.scalar(&model.domain, &self.flow, field, &mut self.scratch, ambient, dt, rough);
                 if let (Some(sights), Some((samples, values))) = (sights, one_sided) {
                     replace(field, sights, &samples, &values, |_| ambient);
                 }
@@ -314,14 +331,29 @@ where
             Some(surface) if model.free_surface => {
                 let near = -2.0 * grid.spacing().max();
                 let sampler = crate::advect::Sampler::new(surface);
-                let rough = |x: &Vector<D>| sampler.value(x) > near || solid && is_in_solid(walls, &grid, x);
-                advection.velocity(&model.domain, &self.flow, velocity, &mut self.faces, dt, rough);
+                let rough =
+                    |at: &Vector<D>| sampler.value_at(at) > near || solid && is_in_solid(walls, &grid, at);
+                advection.velocity(&model.domain, &self.flow, velocity, &mut self.scratch, dt, rough);
             }
             _ if solid => {
-                let rough = |x: &Vector<D>| is_in_solid(walls, &grid, x);
-                advection.velocity(&model.domain, &self.flow, velocity, &mut self.faces, dt, rough);
+                let rough = |at: &Vector<D>| is_in_solid(walls, &grid, at);
+                advection.velocity(&model.domain, &self.flow, velocity, &mut self.scratch, dt, rough);
             }
-            _ => advection.velocity(&model.domain, &self.flow, velocity, &mut self.faces, dt, |_| false),
+            _ => advection.velocity(&model.domain, &self.flow, velocity, &mut self.scratch, dt, |_| false),
+        }
+        if let (Some(apic), Some(transfer)) = (&model.options.surface.apic, &self.transfer) {
+            // Deeper than the band the grid alone carries.
+            let (phi, depth) = (&state.liquids[0].phi, (1.0 - apic.band) * grid.spacing().max());
+            for axis in 0..D {
+                let (mass, brought) = (transfer.mass.component(axis), transfer.velocity.component(axis));
+                velocity.component_mut(axis).update(|face, u| {
+                    let mut below = face;
+                    below[axis] -= 1;
+                    let in_band = 0.5 * (phi.at(below) + phi.at(face)) > depth;
+                    if in_band && mass.at(face) > 0.0 { brought.at(face) } else { u }
+                });
+            }
+            model.domain.fill_velocity_ghosts(velocity);
         }
         if let (Some(sights), Some(one_sided)) = (sights, one_sided) {
             for (axis, (samples, values)) in one_sided.iter().enumerate() {
@@ -341,18 +373,23 @@ where
     ) -> Result<(), FluidError> {
         let Some(walls) = &self.walls else { return Ok(()) };
         let time = state.time + dt;
-        for source in model.sources.iter().filter(|source| source.is_active(time)) {
+        for (number, source) in model.sources.iter().enumerate().filter(|(_, source)| source.is_active(time))
+        {
             match source.kind {
                 SourceKind::Stir => {}
                 SourceKind::Smoke { density, temperature } => {
                     let Some(smoke) = &mut state.smoke else { continue };
                     let lattice = *smoke.density.lattice();
-                    for (field, value) in
-                        [(&mut smoke.density, density), (&mut smoke.temperature, temperature)]
-                    {
-                        field.update(|cell, old| {
-                            if source.region.contains(&lattice.position(cell)) { value } else { old }
-                        });
+                    let Some([low, high]) =
+                        crate::walls::cell_range(model.domain.grid(), &source.region.bounds())
+                    else {
+                        continue;
+                    };
+                    for cell in crate::walls::indices(low, high) {
+                        if source.region.contains(&lattice.position(cell)) {
+                            smoke.density.set(cell, density);
+                            smoke.temperature.set(cell, temperature);
+                        }
                     }
                 }
                 SourceKind::Liquid { liquid } => {
@@ -364,6 +401,13 @@ where
                     let after = surface::volume_of(phi, walls, 0.0);
                     state.liquids[liquid].volume += after - before;
                     state.liquids[liquid].markers.clear(false, |x| source.region.contains(x));
+                    if let Some(apic) = &model.options.surface.apic {
+                        let crate::state::LiquidState { phi, apic: particles, .. } =
+                            &mut state.liquids[liquid];
+                        let (seed, inside) =
+                            (seed(number, state.step + 1), |x: &Vector<D>| source.region.contains(x));
+                        particles.fill(&model.domain, walls, phi, apic, seed, inside);
+                    }
                     for (number, other) in state.liquids.iter_mut().enumerate() {
                         if number != liquid {
                             displace(model, walls, other, source);
@@ -395,7 +439,8 @@ where
         if strength > 0.0 && (smoke.weight != 0.0 || smoke.lift != 0.0) {
             let up = model.gravity * (-1.0 / strength);
             let (density, temperature) = (&carried.density, &carried.temperature);
-            let acceleration = &mut self.scalars[0];
+            let acceleration = &mut self.scratch[0];
+            acceleration.relocate(Location::Cell);
             for (place, value) in acceleration.values_mut().iter_mut().enumerate() {
                 let warm = temperature.values()[place] - smoke.ambient_temperature;
                 *value = smoke.lift * warm - smoke.weight * density.values()[place];
@@ -404,7 +449,9 @@ where
         }
         if smoke.confinement > 0.0 {
             model.domain.fill_velocity_ghosts(&mut state.velocity);
-            add_vorticity_confinement(&mut state.velocity, smoke.confinement, dt, &mut self.scalars[0]);
+            // The velocity that carried has done its work.
+            let (velocity, strength) = (&mut state.velocity, smoke.confinement);
+            add_vorticity_confinement(velocity, strength, dt, &mut self.scratch, &mut self.flow);
         }
     }
 
@@ -419,10 +466,11 @@ where
         let phis: Vec<&Field<D>> = state.liquids.iter().map(|liquid| &liquid.phi).collect();
         let several = model.liquids.len() > 1;
         if several {
-            surface::viscosity_at(&phis, &model.liquids, &mut self.scalars[0]);
+            self.scratch[0].relocate(Location::Cell);
+            surface::viscosity_at(&phis, &model.liquids, &mut self.scratch[0]);
         }
         let field = if several {
-            ViscosityField::Cells(&self.scalars[0])
+            ViscosityField::Cells(&self.scratch[0])
         } else {
             ViscosityField::Uniform(model.liquids[0].viscosity)
         };
@@ -598,14 +646,15 @@ fn displace<const D: usize>(
     model.domain.fill_level_set_ghosts(&mut liquid.phi);
     liquid.volume += surface::volume_of(&liquid.phi, walls, 0.0) - before;
     liquid.markers.clear(true, |x| source.region.contains(x));
+    liquid.apic.clear(|x| source.region.contains(x));
 }
 
-/// Is the point in a cell of an obstacle?
+/// Is the point, in cells from the lower corner of the grid, in a cell of an obstacle?
 #[inline]
 fn is_in_solid<const D: usize>(
     walls: &Walls<D>,
     grid: &splashdown_geometry::grid::Grid<D>,
-    x: &Vector<D>,
+    at: &Vector<D>,
 ) -> bool
 where
     Dim<D>: Space<D>,
@@ -613,8 +662,9 @@ where
     if !walls.any_obstacle() {
         return false;
     }
-    let cell = grid.cell_of(x);
-    grid.has_cell(cell) && walls.is_solid(cell)
+    // The cast rounds towards zero, which is down for points of the grid.
+    let cell: Index<D> = std::array::from_fn(|a| at[a] as isize);
+    (0..D).all(|a| at[a] >= 0.0) && grid.has_cell(cell) && walls.is_solid(cell)
 }
 
 /// Seed of the random numbers of one liquid at one step.

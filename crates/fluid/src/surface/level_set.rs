@@ -57,6 +57,9 @@ pub fn extend_into_solids<const D: usize>(domain: &Domain<D>, walls: &Walls<D>, 
 where
     Dim<D>: Space<D>,
 {
+    if !walls.any_obstacle() {
+        return domain.fill_level_set_ghosts(phi);
+    }
     let solid: Vec<Index<D>> = phi.lattice().indices().filter(|&cell| walls.is_solid(cell)).collect();
     let far = BAND * domain.grid().spacing().max();
     extend_layers(phi, &solid, 64, |_, _| true, |_| far);

@@ -356,7 +356,7 @@ where
 }
 
 /// The cell of a point in the closed box of the grid.
-fn clamped<const D: usize>(grid: &Grid<D>, x: &Vector<D>) -> Index<D> {
+pub(super) fn clamped<const D: usize>(grid: &Grid<D>, x: &Vector<D>) -> Index<D> {
     let cell = grid.cell_of(x);
     std::array::from_fn(|a| cell[a].clamp(0, grid.cells()[a] as isize - 1))
 }
@@ -408,14 +408,14 @@ where
 }
 
 /// Random numbers in [0, 1) that depend on the seed and the cell only (splitmix64; S. Vigna), so that seeding is the same for any number of threads.
-struct Random(u64);
+pub(super) struct Random(u64);
 
 impl Random {
-    fn new(seed: u64, cell: u64) -> Self {
+    pub(super) fn new(seed: u64, cell: u64) -> Self {
         Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ cell.wrapping_mul(0xbf58_476d_1ce4_e5b9))
     }
 
-    fn next(&mut self) -> f64 {
+    pub(super) fn next(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
         z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);

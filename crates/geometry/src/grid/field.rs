@@ -102,6 +102,19 @@ impl<const D: usize, T: Copy + Send + Sync> Field<D, T> {
         Self { grid: *grid, lattice, values: values.collect() }
     }
 
+    /// Makes it a field at another location of the same grid, in the same memory: working memory that many fields share. Its values mean nothing
+    /// until they are set.
+    ///
+    /// # Panics
+    /// As [`Grid::lattice`].
+    pub fn relocate(&mut self, location: Location) {
+        if location != self.lattice.location() {
+            self.lattice = self.grid.lattice(location, self.lattice.ghost());
+            let filler = self.values[0];
+            self.values.resize(self.lattice.len(), filler);
+        }
+    }
+
     /// The grid it lives on.
     pub fn grid(&self) -> &Grid<D> {
         &self.grid

@@ -173,7 +173,7 @@ impl<const D: usize> Lattice<D> {
     /// Calls `visit` with the first index of each row of samples proper (a run of `counts()[0]` along axis 0) in the slab
     /// `index[D - 1] == slab`.
     #[inline]
-    pub(crate) fn rows_of_slab(&self, slab: isize, mut visit: impl FnMut(Index<D>)) {
+    pub fn rows_of_slab(&self, slab: isize, mut visit: impl FnMut(Index<D>)) {
         let mut first = [0; D];
         first[D - 1] = slab;
         if D <= 2 {
@@ -188,7 +188,7 @@ impl<const D: usize> Lattice<D> {
 
     /// Number of slabs, the unit of parallel work: samples on the slowest axis.
     #[inline]
-    pub(crate) fn slabs(&self) -> usize {
+    pub fn slabs(&self) -> usize {
         self.counts[D - 1]
     }
 }

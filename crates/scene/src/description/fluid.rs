@@ -53,6 +53,9 @@ pub struct Fluid {
     /// Solids that the fluid flows around; they move as told.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub obstacles: Vec<FluidObstacle>,
+    /// Sheets without thickness that nothing passes; they move as told.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sheets: Vec<FluidSheet>,
     /// Regions that make, remove or stir fluid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<FluidSource>,
@@ -67,7 +70,14 @@ pub struct Fluid {
     /// How velocity and smoke are carried along. Default: `mac_cormack`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub transport: TransportWord,
-    /// Marker particles in each cell near a liquid's surface; 0 tracks the surface without them. Default: 16 in 2D, 64 in 3D.
+    /// What tells where a liquid's surface is. Default: `markers`.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub tracker: TrackerWord,
+    /// Share of what the grid cannot hold of the velocities of `apic` particles that they keep: 0 is calm, near 1 lively and noisy as FLIP. Default: 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(range(min = 0, max = 1))]
+    pub flip: f64,
+    /// Particles in each cell near a liquid's surface; 0 tracks the surface without them. Default: 16 markers in 2D, 64 in 3D; of `apic` 4 in 2D, 8 in 3D.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(max = 512))]
     pub particles: Option<u64>,
@@ -299,6 +309,59 @@ pub struct FluidObstacle {
     pub slip: bool,
 }
 
+/// A sheet without thickness: nothing passes it, and its two sides know nothing of each other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FluidSheet {
+    /// Name, unique among all bodies of the scene.
+    #[schemars(extend("x-name" = true))]
+    pub name: String,
+    /// Shape.
+    pub shape: SheetShape,
+    /// Where its centre is at the start (m). Default: the origin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension"))]
+    pub position: Option<Vec<f64>>,
+    /// How it is turned at the start. Default: not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<Rotation>,
+    /// Constant velocity (m/s). Default: at rest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension"))]
+    pub velocity: Option<Vec<f64>>,
+    /// Constant rate of turn about its centre (rad/s). Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spin: Option<SpinValue>,
+    /// To and fro instead of a constant velocity.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub oscillation: Option<Oscillation>,
+}
+
+/// Shape of a sheet, around its centre.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum SheetShape {
+    /// A flat plate along x, in 3D along x and z: a segment, a rectangle.
+    Plate {
+        /// Full length along x (m).
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        length: f64,
+        /// Full width along z (m); only in 3D. Default: the length.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        width: Option<f64>,
+    },
+    /// The walls of a box, a rectangle in 2D.
+    Box {
+        /// Full edge lengths (m).
+        #[schemars(extend("x-length" = "dimension", "items" = serde_json::json!({ "type": "number", "exclusiveMinimum": 0 })))]
+        size: Vec<f64>,
+        /// Is it open above (along y)? Default: closed.
+        #[serde(default, skip_serializing_if = "is_false")]
+        open: bool,
+    },
+}
+
 /// Motion to and fro: displacement `amplitude * sin(2 pi frequency t)`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -377,6 +440,17 @@ pub enum TransportWord {
     None,
 }
 
+/// What tells where a liquid's surface is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum TrackerWord {
+    /// A level set, kept sharp by marker particles on both sides: smooth surfaces, any number of liquids.
+    #[default]
+    Markers,
+    /// Particles that carry the momentum in a band below the surface: livelier splashes; one liquid in air.
+    Apic,
+}
+
 impl Fluid {
     /// Number of cells.
     pub fn cell_count(&self) -> u128 {
@@ -424,6 +498,6 @@ fn is_false(value: &bool) -> bool {
     !*value
 }
 
-fn is_default(value: &TransportWord) -> bool {
-    *value == TransportWord::default()
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
 }
