@@ -17,7 +17,7 @@ pub(super) const CASE: Case = Case {
     spec: "E13, DS-26, DS-35, DS-36",
     summary: "a tube of cloth thrown down a rough incline rolls without slipping; with the older collisions it slips",
     source: "spec/deformable-solids.md E13",
-    speed: Speed::Fast,
+    speed: Speed::Slow,
     seconds: 6.0,
     run,
 };
@@ -25,7 +25,8 @@ pub(super) const CASE: Case = Case {
 const AROUND: u32 = 24;
 const ALONG: u32 = 3;
 const RADIUS: f64 = 0.1;
-const SLOPE: f64 = 15.0;
+/// Slow enough that the tube, a polygon, does not take off from its corners: `v^2 / r < g`.
+const SLOPE: f64 = 5.0;
 
 /// A tube along z that touches the plane `y = 0`.
 fn tube() -> TriangleMesh<3> {
@@ -74,7 +75,7 @@ fn slip(method: CollisionMethod) -> Result<f64, CaseError> {
     let bending: Vec<EdgeSpring> = bending_pairs(&mesh).into_iter().map(spring(150.0)).collect();
     solid.add(EdgeSprings::<3>::new("bending", &bending));
     let mut motion = Motion { position: flat(&mesh.points), velocity: vec![0.0; 3 * count], time: 0.0 };
-    motion.velocity.iter_mut().step_by(3).for_each(|speed| *speed = 0.5);
+    motion.velocity.iter_mut().step_by(3).for_each(|speed| *speed = 0.3);
     let mut integrator = Integrator::new(Scheme::B);
     integrator.method = method;
     let plane = Shape::half_space(Vector::<3>::new(0.0, 1.0, 0.0), 0.0).map_err(failed("the incline"))?;
@@ -104,7 +105,7 @@ fn slip(method: CollisionMethod) -> Result<f64, CaseError> {
 }
 
 fn run(out: &mut Measurements) -> Result<(), CaseError> {
-    let resolution = "24 x 3 nodes, slope 15 degrees, friction 1";
+    let resolution = "24 x 3 nodes, slope 5 degrees, friction 1";
     let (swept, old) = (slip(CollisionMethod::Swept)?, slip(CollisionMethod::Projected)?);
     out.at_most("slip of nodes on the incline over the tube's speed", resolution, swept, 0.01, CASE.source);
     out.at_least("slip of the older method over that", resolution, old / swept, 10.0, CASE.source);

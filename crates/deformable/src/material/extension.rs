@@ -28,7 +28,8 @@ pub enum ExtensionKind {
     Energy {
         /// Smallest stretch that is trusted.
         stretch: f64,
-        /// Stiffness beyond it (Pa); `lambda + 2 mu` if not given.
+        /// Stiffness beyond it (Pa). If not given, `(lambda + 2 mu) / stretch^2`, the scale of a logarithmic model's own slope there: with less, an element that is inside out and
+        /// wide has less energy than one at rest (`P^2 / 2 k` against `lambda ln^2 J / 2`), and bodies fly apart.
         stiffness: Option<f64>,
     },
 }

@@ -77,6 +77,9 @@ impl Law {
     fn stiffness_beyond(&self, lame: &Lame) -> f64 {
         match self.extension.kind {
             ExtensionKind::Energy { stiffness: Some(k), .. } => k,
+            ExtensionKind::Energy { stretch, stiffness: None } => {
+                self.model.wave_modulus(lame) / (stretch * stretch)
+            }
             _ => self.model.wave_modulus(lame),
         }
     }

@@ -286,3 +286,27 @@ fn control_never_moves_away_from_the_goal() {
     }
     assert!(distance < 0.1 * first, "{distance} of {first}");
 }
+
+/// An element that is inside out may not have less energy than one at rest, however wide it is: a body of such elements would fly apart to get there.
+#[test]
+fn no_state_has_less_energy_than_rest() {
+    use splashdown_solve::testing::TestNumbers;
+    let mut random = TestNumbers::new(3);
+    let models = [Model::NeoHookean, Model::StVenantKirchhoff, Model::FixedCorotated, Model::RotatedLinear];
+    for model in models {
+        let law = Law::safe(model);
+        for poisson in [0.0, 0.3, 0.45, 0.49, 0.499] {
+            let lame = Lame::new(1.0, poisson).unwrap();
+            let mut lowest = f64::INFINITY;
+            for _ in 0..20_000 {
+                let mut s = Vector::<3>::from_fn(|_, _| random.uniform(-2.5, 2.5).exp());
+                s.as_mut_slice().sort_by(|a, b| b.total_cmp(a));
+                if random.uniform(0.0, 1.0) < 0.7 {
+                    s[2] = -s[2];
+                }
+                lowest = lowest.min(law.energy(&lame, &s));
+            }
+            assert!(lowest > 0.0, "{model:?}, {poisson}: {lowest}");
+        }
+    }
+}

@@ -276,9 +276,9 @@ where
             held.clear();
             held.extend(own.iter().map(|contact| {
                 let mut contact = *contact;
-                let moving = contact.bodies.map(|b| {
-                    if self.levels[b as usize] == level { responses[b as usize] } else { [0.0; 2] }
-                });
+                let moving = contact
+                    .bodies
+                    .map(|b| if self.levels[b as usize] == level { responses[b as usize] } else { [0.0; 2] });
                 contact.set_factors(moving);
                 (contact, moving)
             }));

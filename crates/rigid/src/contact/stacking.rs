@@ -17,7 +17,8 @@ where
 {
     /// Does it rest on something of infinite mass, in more than one level?
     pub(super) fn is_stack(&self) -> bool {
-        let last = self.manifolds.last().map(|last| last.bodies).or(self.round.last().map(|last| last.bodies));
+        let last =
+            self.manifolds.last().map(|last| last.bodies).or(self.round.last().map(|last| last.bodies));
         last.is_some_and(|bodies| self.level(bodies) > 1)
             && self.inverse.iter().any(|inverse| inverse.is_infinite())
     }
