@@ -106,8 +106,11 @@ where
         let Memory { free, velocity_direction, direction, before, impulses_before, balance } = &mut memory;
         free.clone_from(&self.twists);
         self.apply_start(free);
-        let mut newton =
-            if self.is_fit_for_newton() && stop.iterations >= FEWEST_ACCELERATED { MOST_NEWTON_STEPS } else { 0 };
+        let mut newton = if self.is_fit_for_newton() && stop.iterations >= FEWEST_ACCELERATED {
+            MOST_NEWTON_STEPS
+        } else {
+            0
+        };
         // Few iterations do not pay back what acceleration disturbs at first.
         let accelerate = stop.iterations >= FEWEST_ACCELERATED;
         let layered = self.is_layered();
