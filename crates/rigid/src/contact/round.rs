@@ -8,11 +8,14 @@
 
 use super::InverseInertia;
 use super::balance::Load;
-use super::gauss_seidel::{Island, SWEEPS_BEFORE_BALANCE, Solved, Stop};
+use super::gauss_seidel::{Island, Solved, Stop};
 use super::manifold::Limits;
 use crate::collide::Touch;
 use crate::{Body, Kind, Motion, Solid};
 use splashdown_math::{Coordinates, Dim, Inertia, Space, Spin, Twist, Vector};
+
+/// Sweeps before the loads of levels are found at once.
+const SWEEPS_BEFORE_BALANCE: usize = 6;
 
 /// Is contact with this body round: a sphere, or something that does not move?
 pub(super) fn is_round<const D: usize>(body: &Body<D>, motion: &Motion<D>) -> bool

@@ -2,6 +2,7 @@
 
 use super::detect::margin;
 use super::gauss_seidel::{FEWEST_ACCELERATED, Island, Stop};
+use super::graph::sorted_by;
 use super::impulse::{Clamp, ClampSide, clamp_energy, contact_impulse};
 use super::manifold::{Impulses, Limits, MOST_POINTS, Manifold};
 use super::round::{RoundContact, is_round};
@@ -212,6 +213,7 @@ where
             }
         }
         let (contacts, levels, local) = (&self.contacts, &self.levels, &mut self.local);
+        let highest = self.report.levels as usize;
         local.clear();
         local.resize(bodies.len(), 0);
         for island in &mut self.islands {
@@ -222,10 +224,12 @@ where
                 local[body as usize] = k as u32;
             }
             // From the ground up.
-            island.pairs.sort_unstable_by_key(|&index| {
-                let pair = &contacts.pairs[index as usize];
-                (levels[pair.a as usize].max(levels[pair.b as usize]), index)
-            });
+            let level = |k: usize| {
+                let pair = &contacts.pairs[island.pairs[k] as usize];
+                levels[pair.a as usize].max(levels[pair.b as usize]) as usize
+            };
+            let order = sorted_by(island.pairs.len(), level, highest + 1);
+            island.pairs = order.into_iter().map(|k| island.pairs[k as usize]).collect();
             island.levels.clear();
             island.levels.extend(island.bodies.iter().map(|&i| levels[i as usize]));
         }
