@@ -20,8 +20,38 @@ struct Outcome {
     cost: f64,
     /// Height of the highest body, or depth of the worst overlap (m).
     measure: f64,
-    /// Fastest body at the end (m/s).
+    /// Fastest body at the end, and the root of the mean square (m/s).
     speed: f64,
+    jitter: f64,
+    /// Deepest overlap of two spheres, or of a sphere and the floor, at the end (m); not looked at for boxes.
+    overlap: f64,
+}
+
+impl Outcome {
+    /// From the places and velocities at the end.
+    fn new(cost: f64, spheres: bool, places: &[[f64; 3]], speeds: &[f64]) -> Self {
+        let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
+        let mut overlap = 0.0f64;
+        if spheres {
+            // Neighbours along x, in order.
+            let mut order: Vec<&[f64; 3]> = places.iter().collect();
+            order.sort_by(|a, b| a[0].total_cmp(&b[0]));
+            for (i, a) in order.iter().enumerate() {
+                overlap = overlap.max(0.1 - a[1]);
+                for b in order[i + 1..].iter().take_while(|b| b[0] - a[0] < 0.2) {
+                    let distance = (0..3).map(|k| (a[k] - b[k]).powi(2)).sum::<f64>().sqrt();
+                    overlap = overlap.max(0.2 - distance);
+                }
+            }
+        }
+        Self {
+            cost,
+            measure: most(&mut places.iter().map(|place| place[1])),
+            speed: most(&mut speeds.iter().copied()),
+            jitter: (speeds.iter().map(|v| v * v).sum::<f64>() / speeds.len() as f64).sqrt(),
+            overlap,
+        }
+    }
 }
 
 /// CPU seconds of this process.
@@ -35,8 +65,8 @@ fn main() {
     let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(1).build() else { return };
     pool.install(|| {
         println!("PILE, {SECONDS} s simulated, no sleeping, one thread");
-        println!("| scene | program | step (s) | CPU ms a step | CPU ms a simulated second | top (m) | fastest at the end (m/s) |");
-        println!("|---|---|---|---|---|---|---|");
+        println!("| scene | program | step (s) | CPU ms a step | CPU ms a simulated second | top (m) | fastest at the end (m/s) | root mean square (m/s) | deepest overlap (mm) |");
+        println!("|---|---|---|---|---|---|---|---|---|");
         let mut sizes = vec![[10, 10, 10]];
         if large {
             sizes.extend([[20, 25, 20], [40, 25, 20]]);
@@ -46,10 +76,16 @@ fn main() {
                 let what = if spheres { "spheres" } else { "boxes" };
                 let scene = format!("{} {what}", size.iter().product::<usize>());
                 let row = |program: &str, rate: f64, outcome: Outcome| {
-                    let Outcome { cost, measure, speed } = outcome;
-                    println!("| {scene} | {program} | 1/{rate} | {:.1} | {cost:.0} | {measure:.4} | {speed:.1e} |", cost / rate);
+                    let Outcome { cost, measure, speed, jitter, overlap } = outcome;
+                    let overlap = if spheres { format!("{:.2}", 1e3 * overlap) } else { "-".into() };
+                    println!(
+                        "| {scene} | {program} | 1/{rate} | {:.1} | {cost:.0} | {measure:.4} | {speed:.1e} | {jitter:.1e} | {overlap} |",
+                        cost / rate
+                    );
                 };
-                row("rapier3d 0.36", 60.0, rapier_pile(size, spheres, 60.0));
+                for rate in [60.0, 30.0] {
+                    row("rapier3d 0.36", rate, rapier_pile(size, spheres, rate));
+                }
                 for rate in [60.0, 30.0] {
                     match our_pile(size, spheres, rate) {
                         Ok(outcome) => row("splashdown", rate, outcome),
@@ -117,11 +153,11 @@ fn rapier_pile(size: [usize; 3], spheres: bool, rate: f64) -> Outcome {
     }
     let cost = 1e3 * (cpu_seconds() - start) / SECONDS;
     let bodies = || world.bodies.iter().map(|(_, body)| body).filter(|body| body.is_dynamic());
-    Outcome {
-        cost,
-        measure: bodies().map(|body| f64::from(body.translation().y)).fold(0.0, f64::max),
-        speed: bodies().map(|body| f64::from(body.linvel().length())).fold(0.0, f64::max),
-    }
+    let places: Vec<[f64; 3]> = bodies()
+        .map(|body| [body.translation().x, body.translation().y, body.translation().z].map(f64::from))
+        .collect();
+    let speeds: Vec<f64> = bodies().map(|body| f64::from(body.linvel().length())).collect();
+    Outcome::new(cost, spheres, &places, &speeds)
 }
 
 fn rapier_heavy(ratio: f64) -> f64 {
@@ -201,6 +237,7 @@ impl Ours {
             fix: EnergyFix::Always,
             linked: &[],
             asleep: &[],
+            soft_friction: &[],
         };
         let before: Vec<BodyState<3>> = (self.frames.iter().zip(&self.motions))
             .map(|(frame, motion)| BodyState {
@@ -222,6 +259,7 @@ impl Ours {
         let mut frames: Vec<Frame<3>> =
             (0..half.len()).map(|i| stage.evolve(i, &self.frames[i], &half[i])).collect();
         solver.push_out(&stage, &mut frames);
+        solver.restore_angular_momentum(&stage, &frames, &mut motions);
         self.fall(&mut motions, dt);
         let mut memory = std::mem::take(&mut self.memory);
         solver.contact_full(&stage, &frames, &mut motions, &mut memory);
@@ -253,11 +291,9 @@ fn our_pile(size: [usize; 3], spheres: bool, rate: f64) -> Result<Outcome, Strin
         world.step(1.0 / rate);
     }
     let cost = 1e3 * (cpu_seconds() - start) / SECONDS;
-    Ok(Outcome {
-        cost,
-        measure: world.frames[5..].iter().map(|frame| frame.position.y).fold(0.0, f64::max),
-        speed: world.motions[5..].iter().map(|motion| motion.velocity.norm()).fold(0.0, f64::max),
-    })
+    let places: Vec<[f64; 3]> = world.frames[5..].iter().map(|frame| frame.position.into()).collect();
+    let speeds: Vec<f64> = world.motions[5..].iter().map(|motion| motion.velocity.norm()).collect();
+    Ok(Outcome::new(cost, spheres, &places, &speeds))
 }
 
 fn our_heavy(ratio: f64) -> Result<f64, String> {

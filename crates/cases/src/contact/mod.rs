@@ -42,4 +42,5 @@ pub(super) const CASES: &[Case] = &[
     pile::TEN_THOUSAND,
     soak::CASE,
     soak::SMALL,
+    soak::SEED,
 ];

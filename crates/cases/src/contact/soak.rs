@@ -3,7 +3,8 @@
 //!
 //! Source: conservation; the project's soak of 500 scenes of 10 s.
 //!
-//! Known to fail: the worst of the 500 scenes, seed 196, gains 9 % of its energy. None has an error or a value that is not finite.
+//! Seed 196 once gained 9 % of its energy: two bodies that meet in the air got back the angular momentum that moving them had cost, at the expense of
+//! nobody. It is a fast case of its own.
 
 use super::set_up::{add, at, shared, step, world};
 use crate::{Case, CaseError, Measurements, Speed};
@@ -84,6 +85,20 @@ pub(super) const SMALL: Case = Case {
     speed: Speed::Fast,
     seconds: 2.0,
     run: |out| run_scenes(12, 2.0, out),
+    ..CASE
+};
+
+/// A scene that once gained energy.
+pub(super) const SEED: Case = Case {
+    name: "rigid/soak-seed-196",
+    summary: "two bodies that collide in the air gain no energy",
+    speed: Speed::Fast,
+    seconds: 1.0,
+    run: |out| {
+        let gain = soak(196, 10.0)?;
+        out.at_most("largest gain of energy / energy at the start", "seed 196, 10 s", gain, 1e-9, "soak");
+        Ok(())
+    },
     ..CASE
 };
 

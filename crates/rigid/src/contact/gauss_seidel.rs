@@ -20,7 +20,7 @@ const SWEEPS_BEFORE_NEWTON: usize = 12;
 pub(super) const FEWEST_ACCELERATED: usize = 40;
 
 /// Sweeps before the loads of levels are found at once: what is at rest needs fewer.
-pub(super) const SWEEPS_BEFORE_BALANCE: usize = 4;
+const SWEEPS_BEFORE_BALANCE: usize = 4;
 
 /// Bodies and contacts that are solved together.
 #[derive(Debug, Clone, Default)]

@@ -24,9 +24,7 @@ pub fn levels(bodies: usize, infinite: impl Fn(usize) -> bool, edges: &[[u32; 2]
     // Tarjan numbers components in reverse topological order: what is above has the smaller number.
     let count = component.iter().map(|&c| c + 1).max().unwrap_or(0) as usize;
     let mut level = vec![1u32; count];
-    let mut order: Vec<u32> = (0..bodies as u32).collect();
-    order.sort_by_key(|&b| std::cmp::Reverse(component[b as usize]));
-    for body in order {
+    for body in sorted_by(bodies, |b| count - 1 - component[b] as usize, count) {
         let own = component[body as usize] as usize;
         for &up in &above[start[body as usize] as usize..start[body as usize + 1] as usize] {
             let other = component[up as usize] as usize;
@@ -36,6 +34,22 @@ pub fn levels(bodies: usize, infinite: impl Fn(usize) -> bool, edges: &[[u32; 2]
         }
     }
     (0..bodies).map(|b| if infinite(b) { 0 } else { level[component[b] as usize] }).collect()
+}
+
+/// The numbers below `count` in ascending order of a key below `keys`, equal ones in their own order: a counting sort.
+pub(super) fn sorted_by(count: usize, key: impl Fn(usize) -> usize, keys: usize) -> Vec<u32> {
+    let mut start = vec![0u32; keys + 1];
+    (0..count).for_each(|i| start[key(i) + 1] += 1);
+    for k in 0..keys {
+        start[k + 1] += start[k];
+    }
+    let mut order = vec![0u32; count];
+    for i in 0..count {
+        let next = &mut start[key(i)];
+        order[*next as usize] = i as u32;
+        *next += 1;
+    }
+    order
 }
 
 /// Strongly connected components (Tarjan 1972), without recursion.

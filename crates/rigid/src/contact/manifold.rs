@@ -147,7 +147,14 @@ where
         if D == 2 {
             return [spin[0], 0.0, 0.0];
         }
-        std::array::from_fn(|c| (0..D).map(|a| self.axes[(a, c % D)] * spin[a]).sum())
+        let mut along = [0.0; 3];
+        let axes = self.axes.as_slice();
+        for c in 0..D {
+            for a in 0..D {
+                along[c] += axes[D * c + a] * spin[a];
+            }
+        }
+        along
     }
 
     /// The inverse of [`Self::spin_along`].
@@ -156,14 +163,33 @@ where
         if D == 2 {
             return Spin::<D>::from_slice(along);
         }
-        let spin: [f64; 3] = std::array::from_fn(|a| (0..D).map(|c| self.axes[(a % D, c)] * along[c]).sum());
+        let mut spin = [0.0; 3];
+        let axes = self.axes.as_slice();
+        for c in 0..D {
+            for a in 0..D {
+                spin[a] += axes[D * c + a] * along[c];
+            }
+        }
         Spin::<D>::from_slice(&spin)
+    }
+
+    /// A vector along the axes of the patch. Plain loops: the general product is several times slower.
+    #[inline(always)]
+    fn vector_along(&self, vector: &Vector<D>) -> Vector<D> {
+        let mut along = [0.0; D];
+        let (axes, vector) = (self.axes.as_slice(), vector.as_slice());
+        for c in 0..D {
+            for a in 0..D {
+                along[c] += axes[D * c + a] * vector[a];
+            }
+        }
+        Vector::from(along)
     }
 
     /// Motion of A relative to B.
     #[inline(always)]
     pub fn relative(&self, a: &Twist<D>, b: &Twist<D>) -> Local {
-        let along = self.axes.tr_mul(&(a.at(&self.arms[0]) - b.at(&self.arms[1])));
+        let along = self.vector_along(&(a.at(&self.arms[0]) - b.at(&self.arms[1])));
         let spin = self.spin_along(&(a.angular - b.angular));
         let mut local = [0.0; 6];
         for k in 0..D {
@@ -232,7 +258,14 @@ where
     /// Momentum (world axes) and angular momenta about A and B of an impulse and moment on A.
     #[inline(always)]
     pub fn push(&self, local: &Local) -> (Vector<D>, [Spin<D>; 2]) {
-        let force = self.axes * Vector::<D>::from_fn(|a, _| local[a]);
+        let mut force = [0.0; D];
+        let axes = self.axes.as_slice();
+        for c in 0..D {
+            for a in 0..D {
+                force[a] += axes[D * c + a] * local[c];
+            }
+        }
+        let force = Vector::from(force);
         let moment = self.spin_from(&local[D..Self::SIZE]);
         (force, [0, 1].map(|k| Dim::cross(&self.arms[k], &force) + moment))
     }
@@ -256,7 +289,7 @@ where
                 continue;
             }
             // All along the axes of the patch, in which cross products are the same.
-            let arm = self.axes.tr_mul(arm);
+            let arm = self.vector_along(arm);
             // Spin, and velocity at the centre, for a unit moment about each axis.
             let mut turns = [[0.0; 3]; 3];
             let mut moves = [Vector::<D>::zeros(); 3];

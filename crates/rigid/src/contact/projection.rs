@@ -85,11 +85,16 @@ where
                         let push = overlap.min(0.2 * smallest) / denominator;
                         now += 1;
                         for (k, sign) in [(0, 1.0), (1, -1.0)].into_iter().filter(|&(k, _)| !frozen[k]) {
-                            let change =
-                                self.at.inverse[ids[k]].response(&arms[k], &(touch.normal * (sign * push)));
-                            displace(&mut frames[ids[k]], &change);
-                            self.at.poses[ids[k]] = Pose::new(&frames[ids[k]]);
-                            moved[ids[k]] = now;
+                            let (i, push) = (ids[k], touch.normal * (sign * push));
+                            moved[i] = now;
+                            // Spheres are pushed straight through their centres.
+                            if Dim::cross(&arms[k], &touch.normal).norm() <= 1e-12 * arms[k].norm() {
+                                frames[i].position += push * self.at.inverse[i].mass;
+                                self.at.poses[i].position = frames[i].position;
+                                continue;
+                            }
+                            displace(&mut frames[i], &self.at.inverse[i].response(&arms[k], &push));
+                            self.at.poses[i] = Pose::new(&frames[i]);
                         }
                     }
                     worst = worst.max(visit.overlap);

@@ -3,14 +3,19 @@
 //! A sphere touches in one point, straight below its centre, and its inertia is the same about every axis. So the normal impulse turns nothing, both
 //! tangents respond alike and independently of it, and nothing spins about the normal: instead of a small matrix a contact has two numbers. It is a
 //! tenth of the memory of a [`super::manifold::Manifold`], which says the same, and several times faster.
+//!
+//! There is no shock propagation here: spheres do not lie in layers, and holding the lower ones in place keeps a pile in motion (measured).
 
 use super::InverseInertia;
 use super::balance::Load;
-use super::gauss_seidel::{Island, SWEEPS_BEFORE_BALANCE, Solved, Stop};
+use super::gauss_seidel::{Island, Solved, Stop};
 use super::manifold::Limits;
 use crate::collide::Touch;
 use crate::{Body, Kind, Motion, Solid};
 use splashdown_math::{Coordinates, Dim, Inertia, Space, Spin, Twist, Vector};
+
+/// Sweeps before the loads of levels are found at once.
+const SWEEPS_BEFORE_BALANCE: usize = 6;
 
 /// Is contact with this body round: a sphere, or something that does not move?
 pub(super) fn is_round<const D: usize>(body: &Body<D>, motion: &Motion<D>) -> bool
@@ -261,38 +266,6 @@ where
             }
         }
         solved
-    }
-
-    /// As [`Self::shock`], of the round contacts.
-    pub(super) fn shock_round(&mut self) -> Vec<Twist<D>> {
-        let mut twists = self.twists.clone();
-        let responses: Vec<Response> = self.inverse.iter().map(response).collect();
-        let mut held: Vec<(RoundContact<D>, [Response; 2])> = Vec::new();
-        let mut rest = self.round.as_slice();
-        while let Some(first) = rest.first() {
-            let level = self.level(first.bodies);
-            let (own, others) = rest.split_at(rest.partition_point(|c| self.level(c.bodies) <= level));
-            rest = others;
-            held.clear();
-            held.extend(own.iter().map(|contact| {
-                let mut contact = *contact;
-                let moving = contact
-                    .bodies
-                    .map(|b| if self.levels[b as usize] == level { responses[b as usize] } else { [0.0; 2] });
-                contact.set_factors(moving);
-                (contact, moving)
-            }));
-            for _ in 0..super::stacking::SWEEPS {
-                let mut largest = 0.0f64;
-                for (contact, moving) in &mut held {
-                    largest = largest.max(visit(contact, *moving, &mut twists));
-                }
-                if largest < super::stacking::ENOUGH * super::stacking::ENOUGH {
-                    break;
-                }
-            }
-        }
-        twists.iter().zip(&self.twists).map(|(after, before)| *after - *before).collect()
     }
 }
 

@@ -1,6 +1,8 @@
 //! The simultaneous method: bounces one after another, then contact and friction of each island together.
 
+use super::detect::margin;
 use super::gauss_seidel::{FEWEST_ACCELERATED, Island, Stop};
+use super::graph::sorted_by;
 use super::impulse::{Clamp, ClampSide, clamp_energy, contact_impulse};
 use super::manifold::{Impulses, Limits, MOST_POINTS, Manifold};
 use super::round::{RoundContact, is_round};
@@ -32,6 +34,11 @@ where
             let (a, b) = (pair.a as usize, pair.b as usize);
             let material = stage.material(a, b);
             let first = impacts.len();
+            let slack = [a, b].map(|i| bodies[i].geometry.as_deref().map_or(0.0, margin)).iter().sum::<f64>();
+            let near = |touch: &Touch<D>| {
+                let [va, vb] = [a, b].map(|i| half_twists[i].at(&(touch.point - frames[i].position)));
+                touch.gap < slack + stage.dt * (va - vb).norm()
+            };
             for touch in &self.at.touches[pair.contacts()] {
                 // Without a bounce one point that meets is enough to know.
                 if self.processed[index] && material.restitution == 0.0 {
@@ -49,7 +56,9 @@ where
                     || meets(forced[0] - free[1])
                     || meets(free[0] - forced[1])
                     // Or one is stopped by something within the step. A bounce would have to come first, so only without one.
-                    || (material.restitution == 0.0 && (meets(forced[0]) || meets(-forced[1])));
+                    || (material.restitution == 0.0 && (meets(forced[0]) || meets(-forced[1])))
+                    // Or others push them together: what contact does not know of would become overlap.
+                    || (material.restitution == 0.0 && near(touch));
                 if material.restitution > 0.0 && free[0] - free[1] < 0.0 {
                     impacts.push((index, *touch));
                 }
@@ -204,6 +213,7 @@ where
             }
         }
         let (contacts, levels, local) = (&self.contacts, &self.levels, &mut self.local);
+        let highest = self.report.levels as usize;
         local.clear();
         local.resize(bodies.len(), 0);
         for island in &mut self.islands {
@@ -214,10 +224,12 @@ where
                 local[body as usize] = k as u32;
             }
             // From the ground up.
-            island.pairs.sort_unstable_by_key(|&index| {
-                let pair = &contacts.pairs[index as usize];
-                (levels[pair.a as usize].max(levels[pair.b as usize]), index)
-            });
+            let level = |k: usize| {
+                let pair = &contacts.pairs[island.pairs[k] as usize];
+                levels[pair.a as usize].max(levels[pair.b as usize]) as usize
+            };
+            let order = sorted_by(island.pairs.len(), level, highest + 1);
+            island.pairs = order.into_iter().map(|k| island.pairs[k as usize]).collect();
             island.levels.clear();
             island.levels.extend(island.bodies.iter().map(|&i| levels[i as usize]));
         }

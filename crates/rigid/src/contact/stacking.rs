@@ -8,8 +8,8 @@ use super::manifold::{Impulses, Manifold, Sums};
 use splashdown_math::{Dim, Space, Twist};
 
 /// Most sweeps within a level, and the change of a relative velocity (m/s) that ends them.
-pub(super) const SWEEPS: usize = 12;
-pub(super) const ENOUGH: f64 = 1e-4;
+const SWEEPS: usize = 12;
+const ENOUGH: f64 = 1e-4;
 
 impl<const D: usize> Island<D>
 where
@@ -17,23 +17,18 @@ where
 {
     /// Does it rest on something of infinite mass, in more than one level?
     pub(super) fn is_stack(&self) -> bool {
-        let last =
-            self.manifolds.last().map(|last| last.bodies).or(self.round.last().map(|last| last.bodies));
-        last.is_some_and(|bodies| self.level(bodies) > 1)
+        self.manifolds.last().is_some_and(|last| self.level(last.bodies) > 1)
             && self.inverse.iter().any(|inverse| inverse.is_infinite())
     }
 
     /// The higher level of two bodies.
-    pub(super) fn level(&self, bodies: [u32; 2]) -> u32 {
+    fn level(&self, bodies: [u32; 2]) -> u32 {
         let [a, b] = bodies.map(|b| self.levels[b as usize]);
         a.max(b)
     }
 
     /// By how much the velocities change. The impulses stay those of the iteration, from which the next step starts.
     pub(super) fn shock(&mut self) -> Vec<Twist<D>> {
-        if !self.round.is_empty() {
-            return self.shock_round();
-        }
         let mut twists = self.twists.clone();
         let fixed = InverseInertia::infinite();
         let mut held: Vec<Held<D>> = Vec::new();
