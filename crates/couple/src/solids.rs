@@ -47,6 +47,8 @@ pub struct SolidBody {
     pub forces: Range<usize>,
     /// Strength of its material against time: `(s, factor)`, ascending, linear in between; empty for 1.
     pub strength: Vec<[f64; 2]>,
+    /// Activation of its fibres against time, likewise; empty for what they have.
+    pub activation: Vec<[f64; 2]>,
 }
 
 impl SolidBody {
@@ -254,7 +256,7 @@ where
         if !self.takes_part() {
             return Ok(f64::INFINITY);
         }
-        self.set_strengths(state.motion.time);
+        self.follow_schedules(state.motion.time);
         self.longest_step(&state.motion).map_err(|error| error.to_string())
     }
 
@@ -268,7 +270,7 @@ where
     ) -> Result<SolidStep, String> {
         let _timed = crate::stage("soft bodies");
         let mut motion = state.solids.motion.clone();
-        self.set_strengths(motion.time);
+        self.follow_schedules(motion.time);
         self.integrator.drive(&mut motion, dt);
         let frames: Vec<Frame<D>> = state.bodies.iter().map(|body| body.frame).collect();
         let start: Vec<RigidMotion<D>> = state.bodies.iter().map(RigidMotion::of).collect();
@@ -540,7 +542,7 @@ where
         // Longest part that has not failed in this step.
         let mut allowed = dt;
         while done < dt {
-            self.set_strengths(start + done);
+            self.follow_schedules(start + done);
             let left = dt - done;
             // A little more than a whole number of parts is rounding, not one part more.
             let parts = (left / allowed * (1.0 - 1e-12)).ceil().max(1.0);
@@ -589,11 +591,17 @@ where
         Ok(elastic.min(self.solid.strain_rate_step(&motion.position, &motion.velocity).max(0.1 * elastic)))
     }
 
-    fn set_strengths(&mut self, time: f64) {
+    fn follow_schedules(&mut self, time: f64) {
         for body in self.bodies.iter().filter(|body| !body.strength.is_empty()) {
             let strength = piecewise(&body.strength, time);
             for force in &mut self.solid.forces_mut()[body.forces.clone()] {
                 force.set_strength(strength);
+            }
+        }
+        for body in self.bodies.iter().filter(|body| !body.activation.is_empty()) {
+            let activation = piecewise(&body.activation, time);
+            for force in &mut self.solid.forces_mut()[body.forces.clone()] {
+                force.set_activation(activation);
             }
         }
     }

@@ -58,6 +58,7 @@ fn soft(density: f64, steps: usize) -> f64 {
         rest: position.clone(),
         forces: 0..1,
         strength: vec![],
+        activation: vec![],
     });
     let velocity = vec![0.0; position.len()];
     world.set_solids(solids, Motion { position, velocity, time: 0.0 });

@@ -51,6 +51,7 @@ fn set_soft(
         rest: position.clone(),
         forces: 0..1,
         strength: vec![],
+        activation: vec![],
     });
     change(&mut solids);
     let moving = (0..mesh.points.len()).flat_map(|_| <[f64; 3]>::from(velocity)).collect();
@@ -260,6 +261,7 @@ fn a_disc_rests_on_a_soft_block_in_the_plane() {
         rest: mesh.points.iter().flat_map(|x| x.iter().copied()).collect(),
         forces: 0..1,
         strength: vec![],
+        activation: vec![],
     });
     world.set_solids(solids, Motion::at_rest(&mesh.points));
     for _ in 0..120 {

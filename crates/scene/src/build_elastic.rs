@@ -3,20 +3,23 @@
 use crate::build::BuildError;
 use crate::description::*;
 use splashdown_couple::{Binding, SolidBody, SolidElement, Solids, World};
-use splashdown_deformable::collide::Colliders;
+use splashdown_deformable::collide::{Colliders, CollisionMethod};
 use splashdown_deformable::contact::{BarrierOptions, ContactSurface, SelfContact, SelfContactOptions};
-use splashdown_deformable::element::{Damping, DampingKind, Material};
+use splashdown_deformable::element::{Damping, DampingKind, ElementError, Material};
 use splashdown_deformable::incompressible::{Incompressible, IncompressibleOptions, Rings};
 use splashdown_deformable::integrate::{Driver, ImplicitScheme, Motion, Path, Scheme};
 use splashdown_deformable::material::{
     Extension, ExtensionKind, Fibre, Lame, Law, Model, MuscleCurve, Plasticity, SplineBranch, Yield,
 };
-use splashdown_deformable::{Bending, BendingModel, BendingPlasticity, Elements, Solid};
+use splashdown_deformable::{
+    AltitudeSprings, Altitudes, Bending, BendingModel, BendingPlasticity, EdgeSpring, EdgeSprings, Elements,
+    Solid, bending_pairs,
+};
 use splashdown_geometry::generate::{
     CubeSplit, Diagonals, ball_tetrahedra, box_hexahedra, box_tetrahedra, disc_triangles, sheet,
     torus_tetrahedra,
 };
-use splashdown_geometry::mesh::{HexahedronMesh, SurfaceMesh, TetrahedronMesh, TriangleMesh};
+use splashdown_geometry::mesh::{HexahedronMesh, Mesh, SurfaceMesh, TetrahedronMesh, TriangleMesh};
 use splashdown_math::{Dim, Space, Vector};
 
 /// A mesh with everything that depends on its kind of element.
@@ -110,6 +113,7 @@ impl ElasticSpace<2> for Dim<2> {
             Elements::triangles(&triangles, first, material).map_err(|error| failed(&error))?;
         if let Some(plastic) = &body.elastic.plastic {
             elements.set_plasticity(plasticity(plastic)).map_err(|error| failed(&error))?;
+            set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
         }
         elements.add_masses(mass);
         solid.add(elements);
@@ -220,6 +224,7 @@ impl ElasticSpace<3> for Dim<3> {
                     .map_err(|error| failed(&error))?;
                 if let Some(plastic) = &elastic.plastic {
                     elements.set_plasticity(plasticity(plastic)).map_err(|error| failed(&error))?;
+                    set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
                 }
                 elements.add_masses(mass);
                 solid.add(elements);
@@ -247,6 +252,7 @@ impl ElasticSpace<3> for Dim<3> {
                     Elements::hexahedra(&hexahedra, first, material).map_err(|error| failed(&error))?;
                 if let Some(plastic) = &elastic.plastic {
                     elements.set_plasticity(plasticity(plastic)).map_err(|error| failed(&error))?;
+                    set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
                 }
                 elements.add_masses(mass);
                 solid.add(elements);
@@ -260,6 +266,7 @@ impl ElasticSpace<3> for Dim<3> {
                     Elements::tetrahedra(&tetrahedra, first, material).map_err(|error| failed(&error))?;
                 if let Some(plastic) = &elastic.plastic {
                     elements.set_plasticity(plasticity(plastic)).map_err(|error| failed(&error))?;
+                    set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
                 }
                 if let Some(own) = &elastic.fibre {
                     let direction = point::<3>(&body.name, &own.direction)?;
@@ -276,6 +283,21 @@ impl ElasticSpace<3> for Dim<3> {
     }
 }
 
+/// Hands the positions of a plastic goal, if there is one, to `set`.
+fn set_goal<const D: usize>(
+    name: &str,
+    plastic: &PlasticDescription,
+    points: &[Vector<D>],
+    first: u32,
+    set: impl FnOnce(&[f64]) -> Result<(), ElementError>,
+) -> Result<(), BuildError> {
+    let Some(factors) = &plastic.goal else { return Ok(()) };
+    let factors = point::<D>(name, factors)?;
+    let mut goal = vec![0.0; D * first as usize];
+    goal.extend(points.iter().flat_map(|x| x.component_mul(&factors).iter().copied().collect::<Vec<_>>()));
+    set(&goal).map_err(|error| wrong(name, error))
+}
+
 fn law(own: &ElasticMaterial) -> Law {
     let model = match own.model {
         ElasticModel::Linear => Model::Linear,
@@ -288,15 +310,20 @@ fn law(own: &ElasticMaterial) -> Law {
             Model::Spline { compression: SplineBranch::default(), extension: SplineBranch::default() }
         }
     };
-    let Some(inversion) = own.inversion else { return Law::safe(model) };
-    let kind = match inversion {
-        Inversion::None => ExtensionKind::None,
-        Inversion::Constant { stretch } => ExtensionKind::Constant { stretch },
-        Inversion::LinearStretch { stretch } => ExtensionKind::LinearStretch { stretch },
-        Inversion::LinearDet { volume } => ExtensionKind::LinearDet { volume },
-        Inversion::Energy { stretch } => ExtensionKind::Energy { stretch, stiffness: None },
+    let safe = Law::safe(model).extension;
+    let kind = match own.inversion {
+        None => safe.kind,
+        Some(inversion) => match inversion {
+            Inversion::None => ExtensionKind::None,
+            Inversion::Constant { stretch } => ExtensionKind::Constant { stretch },
+            Inversion::LinearStretch { stretch } => ExtensionKind::LinearStretch { stretch },
+            Inversion::LinearDet { volume } => ExtensionKind::LinearDet { volume },
+            Inversion::Energy { stretch } => ExtensionKind::Energy { stretch, stiffness: None },
+        },
     };
-    Law { model, extension: Extension::new(kind) }
+    let extension =
+        Extension { kind, positive_slope: own.positive_slope, largest_stretch: own.largest_stretch };
+    Law { model, extension }
 }
 
 /// Adds all bodies with a material to the world.
@@ -428,6 +455,9 @@ where
                 return Err(wrong(name, format!("point {node} of the mesh belongs to no element")));
             }
             solids.solid.add_particles(&mass[first as usize..], &pinned);
+            if let Some(springs) = &body.elastic.springs {
+                add_springs(name, springs, &placed, first, &mut solids.solid)?;
+            }
             surface.extend(placed.surface.iter().map(|face| face.map(|node| node + first)));
             let mut noise = Noise::new(body.elastic.disturb.as_ref().map_or(0, |disturb| disturb.seed));
             let amplitude = body.elastic.disturb.as_ref().map_or(0.0, |disturb| disturb.noise);
@@ -476,6 +506,7 @@ where
                 rest: placed.points.iter().flat_map(|x| x.iter().copied()).collect(),
                 forces: forces..solids.solid.forces().len(),
                 strength: body.elastic.strength.clone(),
+                activation: body.elastic.activation.clone(),
             });
         }
     }
@@ -494,7 +525,12 @@ where
     solids.thickness = step.distance;
     solids.friction = scene.rigid_copies().map(|copy| copy.rigid.friction.unwrap_or(step.friction)).collect();
     let contact = ContactSurface::new(surface);
-    if D == 3 || !contact.points().is_empty() {
+    solids.integrator.method = match step.collisions {
+        ElasticCollisions::Swept => CollisionMethod::Swept,
+        ElasticCollisions::Projected => CollisionMethod::Projected,
+        ElasticCollisions::ProjectedWithPush => CollisionMethod::ProjectedWithPush,
+    };
+    if !step.inner_points && (D == 3 || !contact.points().is_empty()) {
         solids.integrator.colliders = Colliders::These(contact.points().to_vec());
     }
     if let Some(own) = &step.self_contact {
@@ -519,6 +555,86 @@ where
     }
     world.set_solids(solids, motion);
     Ok(())
+}
+
+/// Springs along edges, altitudes and across the inner edges of a body whose first particle is `first`; its particles are in `solid` already.
+fn add_springs<const D: usize>(
+    name: &str,
+    springs: &ElementSprings,
+    mesh: &Built<D>,
+    first: u32,
+    solid: &mut Solid<D>,
+) -> Result<(), BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    let inverses = solid.inverse_masses();
+    let ratio = springs.damping_ratio;
+    let along = |pairs: Vec<[u32; 2]>, modulus: f64| -> Vec<EdgeSpring> {
+        let spring = |pair: [u32; 2]| {
+            let rest = (mesh.points[pair[0] as usize] - mesh.points[pair[1] as usize]).norm();
+            EdgeSpring::with_modulus(pair.map(|node| node + first), modulus, ratio, rest, &inverses)
+        };
+        pairs.into_iter().map(spring).collect()
+    };
+    if let Some(modulus) = springs.edges {
+        solid.add(EdgeSprings::<D>::new("edge springs", &along(edges(mesh), modulus)));
+    }
+    if let Some(modulus) = springs.bending {
+        if D == 2 || mesh.element != SolidElement::Triangle {
+            return Err(wrong(name, "`elastic.springs.bending` needs a sheet"));
+        }
+        let triangles: TriangleMesh<D> =
+            Mesh { points: mesh.points.clone(), elements: mesh.elements.as_chunks::<3>().0.to_vec() };
+        solid.add(EdgeSprings::<D>::new("bending springs", &along(bending_pairs(&triangles), modulus)));
+    }
+    if let Some(modulus) = springs.altitudes {
+        let simplices = match mesh.element {
+            SolidElement::Tetrahedron => D == 3,
+            SolidElement::Triangle => D == 2,
+            _ => false,
+        };
+        if !simplices {
+            return Err(wrong(
+                name,
+                "`elastic.springs.altitudes` needs tetrahedra, or triangles in the plane",
+            ));
+        }
+        let nodes: Vec<u32> = mesh.elements.iter().map(|node| node + first).collect();
+        let mut rest = vec![0.0; D * inverses.len()];
+        for (node, x) in mesh.points.iter().enumerate() {
+            rest[D * (first as usize + node)..][..D].copy_from_slice(x.as_slice());
+        }
+        solid.add(AltitudeSprings::<D>::new(nodes, &rest, &inverses, modulus, ratio, Altitudes::default()));
+    }
+    Ok(())
+}
+
+/// All edges of a mesh, each once, in order.
+fn edges<const D: usize>(mesh: &Built<D>) -> Vec<[u32; 2]> {
+    let corners: &[[usize; 2]] = match mesh.element {
+        SolidElement::Segment => &[[0, 1]],
+        SolidElement::Triangle => &[[0, 1], [1, 2], [2, 0]],
+        SolidElement::Tetrahedron => &[[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]],
+        SolidElement::Hexahedron => {
+            &[[0, 1], [2, 3], [4, 5], [6, 7], [0, 2], [1, 3], [4, 6], [5, 7], [0, 4], [1, 5], [2, 6], [3, 7]]
+        }
+    };
+    let count = match mesh.element {
+        SolidElement::Segment => 2,
+        SolidElement::Triangle => 3,
+        SolidElement::Tetrahedron => 4,
+        SolidElement::Hexahedron => 8,
+    };
+    let of_element = |element: &[u32]| {
+        corners
+            .iter()
+            .map(|&[a, b]| [element[a].min(element[b]), element[a].max(element[b])])
+            .collect::<Vec<_>>()
+    };
+    let all: std::collections::BTreeSet<[u32; 2]> =
+        mesh.elements.chunks_exact(count).flat_map(of_element).collect();
+    all.into_iter().collect()
 }
 
 /// The particles inside the rigid body `carrier`.

@@ -16,7 +16,7 @@ pub struct ShippedScene {
 }
 
 /// Name and text of every file in `scenes/`; a test compares this list with the folder.
-const FILES: [(&str, &str); 67] = [
+const FILES: [(&str, &str); 69] = [
     ("quickstart", include_str!("../../../scenes/quickstart.toml")),
     ("splashdown", include_str!("../../../scenes/splashdown.toml")),
     ("quickstart-2d", include_str!("../../../scenes/quickstart-2d.toml")),
@@ -48,6 +48,8 @@ const FILES: [(&str, &str); 67] = [
     ("cloth-on-ball", include_str!("../../../scenes/cloth-on-ball.toml")),
     ("cloth-folds", include_str!("../../../scenes/cloth-folds.toml")),
     ("cloth-stack", include_str!("../../../scenes/cloth-stack.toml")),
+    ("press", include_str!("../../../scenes/press.toml")),
+    ("spring-beam", include_str!("../../../scenes/spring-beam.toml")),
     ("muscle", include_str!("../../../scenes/muscle.toml")),
     ("soft-pile", include_str!("../../../scenes/soft-pile.toml")),
     ("jelly-2d", include_str!("../../../scenes/jelly-2d.toml")),

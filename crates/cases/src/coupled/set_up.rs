@@ -114,6 +114,7 @@ impl Soft {
             rest: mesh.points.iter().flat_map(|x| x.iter().copied()).collect(),
             forces: force..force + 1,
             strength: vec![],
+            activation: vec![],
         });
         Ok(first)
     }

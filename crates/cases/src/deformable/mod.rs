@@ -33,6 +33,7 @@ pub(super) const CASES: &[Case] = &[
     orders::CASE,
     friction::CASE,
     elastica::CASE,
+    elastica::SHEET,
     waves::CASE,
     plasticity::CASE,
     tangled::CASE,

@@ -53,7 +53,7 @@ fn tube() -> TriangleMesh<3> {
     Mesh { points, elements }
 }
 
-/// Mean slip of the nodes on the incline over the speed of the tube, in the last third of a second.
+/// Slip of the nodes on the incline over the speed of the tube, in the last third of a second: the median, for a node slips a little while its load goes to zero before it is lifted.
 fn slip(method: CollisionMethod) -> Result<f64, CaseError> {
     let mesh = tube();
     let angle = SLOPE.to_radians();
@@ -82,7 +82,7 @@ fn slip(method: CollisionMethod) -> Result<f64, CaseError> {
     integrator.obstacles.push(Obstacle::fixed("incline", plane, Frame::identity(), 1.0));
     let dt = 0.4 * solid.stable_step();
     let (end, from) = (1.0, 2.0 / 3.0);
-    let (mut slid, mut seen) = (0.0, 0.0);
+    let mut slips = Vec::new();
     for step in 0..(end / dt) as usize {
         run_steps(&mut integrator, &mut solid, &mut motion, dt, 1)?;
         if step as f64 * dt < from {
@@ -93,21 +93,19 @@ fn slip(method: CollisionMethod) -> Result<f64, CaseError> {
             let v = motion.speed::<3>(touch.node as usize);
             // A node that has just been lifted is not on the incline any more.
             if v[1].abs() < 1e-9 {
-                slid += v[0].hypot(v[2]) / centre;
-                seen += 1.0;
+                slips.push(v[0].hypot(v[2]) / centre);
             }
         }
     }
-    if seen == 0.0 {
-        return Err(CaseError::new("measuring the slip", "nothing touches the incline"));
-    }
-    Ok(slid / seen)
+    slips.sort_by(f64::total_cmp);
+    let middle = slips.get(slips.len() / 2).copied();
+    middle.ok_or_else(|| CaseError::new("measuring the slip", "nothing touches the incline"))
 }
 
 fn run(out: &mut Measurements) -> Result<(), CaseError> {
     let resolution = "24 x 3 nodes, slope 5 degrees, friction 1";
     let (swept, old) = (slip(CollisionMethod::Swept)?, slip(CollisionMethod::Projected)?);
     out.at_most("slip of nodes on the incline over the tube's speed", resolution, swept, 0.01, CASE.source);
-    out.at_least("slip of the older method over that", resolution, old / swept, 10.0, CASE.source);
+    out.at_least("slip with the older method over the tube's speed", resolution, old, 0.1, CASE.source);
     Ok(())
 }

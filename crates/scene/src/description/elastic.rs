@@ -119,6 +119,13 @@ pub struct ElasticMaterial {
     /// How the model goes on for flat and inverted elements. Default: none where the model needs none, `energy` for the others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inversion: Option<Inversion>,
+    /// Let a linear `inversion` only go on with a slope that resists: for thresholds at which the model has none.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub positive_slope: bool,
+    /// Largest trusted stretch (no unit), beyond which the model goes on as `inversion` says. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 1))]
+    pub largest_stretch: Option<f64>,
 }
 
 /// Constitutive model.
@@ -217,6 +224,10 @@ pub struct PlasticDescription {
     #[serde(default = "ten")]
     #[schemars(range(min = 1))]
     pub limit_stretch: f64,
+    /// Goal of the flow: factors by which the rest shape is stretched along each axis. The body flows only as far as that leads there. Default: none, it flows as it is pushed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension", "items" = serde_json::json!({ "type": "number", "exclusiveMinimum": 0 })))]
+    pub goal: Option<Vec<f64>>,
 }
 
 /// Fibres that pull, as in a muscle (3D only).
@@ -232,6 +243,28 @@ pub struct FibreDescription {
     /// Activation, 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub activation: f64,
+}
+
+/// Springs in a body of elements, beside or (with a very soft material) instead of its material.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ElementSprings {
+    /// Springs along all edges: force per strain (N). Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub edges: Option<f64>,
+    /// Springs from every corner of an element to the opposite face, which push through inversion: force per strain (N). For tetrahedra, and triangles in the plane. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub altitudes: Option<f64>,
+    /// Springs of a sheet across every inner edge, between the far corners of its two triangles: force per strain (N). Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub bending: Option<f64>,
+    /// Damping of each spring relative to critical damping of its ends (no unit).
+    #[serde(default)]
+    #[schemars(range(min = 0))]
+    pub damping_ratio: f64,
 }
 
 /// Particles that are held or moved: all within a box of the rest shape.
@@ -301,6 +334,12 @@ pub struct ElasticBody {
     /// Strength of the material against time: pairs of time (s) and factor, linear in between.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub strength: Vec<[f64; 2]>,
+    /// Activation of the fibres against time: pairs of time (s) and activation (0 to 1), linear in between. Default: that of the fibres.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub activation: Vec<[f64; 2]>,
+    /// Springs beside the material.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub springs: Option<ElementSprings>,
     /// Copies of the body, side by side.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Repeat>,
@@ -327,6 +366,10 @@ pub struct ElasticStep {
     /// points.
     #[schemars(range(min = 0))]
     pub distance: f64,
+    /// How points that run into rigid bodies are stopped, in explicit schemes.
+    pub collisions: ElasticCollisions,
+    /// Do points inside a body meet rigid bodies, too? For soft bodies and small obstacles.
+    pub inner_points: bool,
     /// Contact of bodies of elements with themselves and each other. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_contact: Option<SelfContactDescription>,
@@ -378,12 +421,27 @@ impl Default for ElasticStep {
             integrator: ElasticIntegrator::default(),
             friction: 0.3,
             distance: 0.0,
+            collisions: ElasticCollisions::default(),
+            inner_points: false,
             self_contact: None,
             newton_iterations: 50,
             tolerance: 1e-3,
             volume: VolumeStep::default(),
         }
     }
+}
+
+/// How points of bodies of elements are stopped by rigid bodies that do not yield.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ElasticCollisions {
+    /// Along the path, with friction from the contact force: exact on inclines.
+    #[default]
+    Swept,
+    /// Along the normal, friction from the change of velocity only: too slippery, for comparison.
+    Projected,
+    /// The same with the push counted as velocity, for comparison.
+    ProjectedWithPush,
 }
 
 /// Time integration of bodies of elements.

@@ -17,9 +17,10 @@ pub use body::{
     Springs,
 };
 pub use elastic::{
-    BallGeometry, BendingDescription, BoxGeometry, Disturbance, ElasticBody, ElasticDamping,
-    ElasticIntegrator, ElasticMaterial, ElasticModel, ElasticStep, FibreDescription, FileGeometry, Hold,
-    Inversion, PlasticDescription, SelfContactDescription, SheetGeometry, TorusGeometry, VolumeStep,
+    BallGeometry, BendingDescription, BoxGeometry, Disturbance, ElasticBody, ElasticCollisions,
+    ElasticDamping, ElasticIntegrator, ElasticMaterial, ElasticModel, ElasticStep, ElementSprings,
+    FibreDescription, FileGeometry, Hold, Inversion, PlasticDescription, SelfContactDescription,
+    SheetGeometry, TorusGeometry, VolumeStep,
 };
 pub use fluid::{
     Fluid, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion, FluidSheet, FluidSide, FluidSmoke,

@@ -2,6 +2,7 @@
 
 mod bad;
 mod documents;
+mod elastic;
 mod good;
 mod hostile;
 mod overriding;

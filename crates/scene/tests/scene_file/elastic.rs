@@ -1,0 +1,91 @@
+//! Options of bodies of elements do what they say.
+
+use splashdown_couple::World;
+use splashdown_deformable::collide::{Colliders, CollisionMethod};
+use splashdown_scene::{AnyWorld, Scene, build};
+
+/// A bar along y, held at its upper end, with `more` in its table and `step` in `[elastic]`.
+fn bar(step: &str, more: &str) -> World<3> {
+    let text = format!(
+        "dimension = 3\ngravity = [0, 0, 0]\n[time]\nend = 1\n[elastic]\n{step}\n[[deformable]]\nname = \"bar\"\ngeometry = {{ box = {{ from = [0, 0, 0], size = [0.2, 1, 0.2], cells = [1, 5, 1] }} }}\ndensity = 1000\nmaterial = {{ young = 60000, damping = 0.02 }}\nelastic = {{ hold = [{{ from = [-1, 0.99, -1], to = [1, 1.01, 1] }}], {more} }}\n"
+    );
+    let scene = Scene::parse("bar.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    match build(&scene).expect("a world") {
+        AnyWorld::Three(world) => *world,
+        AnyWorld::Two(_) => unreachable!("it has three dimensions"),
+    }
+}
+
+fn lowest(world: &World<3>) -> f64 {
+    world.state().solids.motion.position.iter().skip(1).step_by(3).fold(f64::MAX, |low, &y| low.min(y))
+}
+
+fn run(world: &mut World<3>, steps: usize) {
+    for _ in 0..steps {
+        world.step(0.01).expect("a step");
+    }
+}
+
+#[test]
+fn fibres_contract_while_they_are_activated() {
+    let fibre = "fibre = { direction = [0, 1, 0], tension = 60000, activation = 0 }";
+    let mut world = bar("", &format!("{fibre}, activation = [[0, 0], [0.05, 1], [0.5, 1], [0.55, 0]]"));
+    run(&mut world, 40);
+    let contracted = lowest(&world);
+    assert!(contracted > 0.1, "{contracted}");
+    run(&mut world, 120);
+    let relaxed = lowest(&world);
+    assert!(relaxed.abs() < 0.2 * contracted, "{relaxed} after {contracted}");
+}
+
+#[test]
+fn flow_goes_only_where_the_goal_is() {
+    let plastic = |goal: &str| {
+        let mut world = bar(
+            "",
+            &format!("disturb = {{ noise = 0.05 }}, plastic = {{ yield = 0.01, volume = true{goal} }}"),
+        );
+        run(&mut world, 5);
+        let history = world.state().solids.history.concat();
+        history
+            .chunks_exact(9)
+            .flatten()
+            .enumerate()
+            .map(|(at, value)| {
+                // The inverse of the plastic deformation, a matrix of nine entries.
+                (value - if at % 9 % 4 == 0 { 1.0 } else { 0.0 }).abs()
+            })
+            .fold(0.0, f64::max)
+    };
+    assert!(plastic("") > 0.01);
+    // It is there already.
+    assert_eq!(plastic(", goal = [1, 1, 1]"), 0.0);
+}
+
+#[test]
+fn springs_are_added_to_the_elements() {
+    let names = |more: &str| -> Vec<String> {
+        let world = bar("", more);
+        let solids = world.solids().expect("solids");
+        solids.solid.forces().iter().map(|force| force.name().to_owned()).collect()
+    };
+    let springs = names("springs = { edges = 100, altitudes = 50, damping_ratio = 1 }");
+    assert_eq!(springs.len(), names("").len() + 2, "{springs:?}");
+    // Bending springs are for sheets.
+    let text = "dimension = 3\n[time]\nend = 1\n[[deformable]]\nname = \"b\"\ngeometry = { ball = { centre = [0, 0, 0], radius = 1, cells = 1 } }\ndensity = 1\nmaterial = { young = 1 }\nelastic = { springs = { bending = 1 } }\n";
+    let scene = Scene::parse("b.toml", text, &[]).expect("a scene");
+    let error = build(&scene).err().expect("an error").to_string();
+    assert!(error.contains("needs a sheet"), "{error}");
+}
+
+#[test]
+fn collisions_are_chosen_in_the_scene() {
+    let world = bar("collisions = \"projected\"\ninner_points = true", "");
+    let solids = world.solids().expect("solids");
+    assert_eq!(solids.integrator.method, CollisionMethod::Projected);
+    assert_eq!(solids.integrator.colliders, Colliders::All);
+    let world = bar("", "");
+    let solids = world.solids().expect("solids");
+    assert_eq!(solids.integrator.method, CollisionMethod::Swept);
+    assert!(matches!(solids.integrator.colliders, Colliders::These(_)));
+}
