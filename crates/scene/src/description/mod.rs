@@ -22,9 +22,9 @@ pub use elastic::{
     Inversion, PlasticDescription, SelfContactDescription, SheetGeometry, TorusGeometry, VolumeStep,
 };
 pub use fluid::{
-    Fluid, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion, FluidSheet, FluidSide, FluidSmoke,
-    FluidSource, Oscillation, RegionShape, SheetShape, SideKind, SideName, SourceWord, TrackerWord,
-    TransportWord,
+    Fluid, FluidForce, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion, FluidSheet, FluidSide,
+    FluidSmoke, FluidSource, Oscillation, RegionShape, SheetShape, SideKind, SideName, SourceWord,
+    TrackerWord, TransportWord,
 };
 pub use fracture::{Fracture, FracturePattern};
 pub use joint::{
