@@ -2,8 +2,8 @@
 
 use crate::{BenchError, BenchOptions, BenchRow, Benchmark, CpuClock, Mark};
 use splashdown_fluid::{
-    Domain, FluidModel, FluidState, FluidStepper, Liquid, Obstacle, ParticleOptions, Side, SmokeModel,
-    Source, SourceKind,
+    ApicOptions, Domain, FluidModel, FluidState, FluidStepper, Liquid, Motion, Obstacle, ParticleOptions,
+    Side, SmokeModel, Source, SourceKind,
 };
 use splashdown_geometry::grid::Grid;
 use splashdown_geometry::shapes::Shape;
@@ -41,6 +41,12 @@ fn run(options: &BenchOptions) -> Result<Vec<BenchRow>, BenchError> {
         push(&mut rows, "water", &water, n, (n == 128).then_some(Mark::AtMost(8.0)));
         per_cell.push([smoke.seconds, water.seconds].map(|s| s / (n * n * n) as f64));
     }
+    let n = sizes[sizes.len() - 1];
+    let two = measure(&two_liquids(n)?, part_of_both, options)?;
+    push(&mut rows, "water under air, 1000:1.2, around a moving ball", &two, n, None);
+    let apic = measure(&apic(n)?, fill, options)?;
+    push(&mut rows, "water, APIC", &apic, n, None);
+    empty_space(&mut rows, if options.quick { 16 } else { 48 }, options)?;
     if let (Some(first), Some(last)) = (per_cell.first(), per_cell.last())
         && per_cell.len() > 1
     {
@@ -61,6 +67,23 @@ fn run(options: &BenchOptions) -> Result<Vec<BenchRow>, BenchError> {
         }
     }
     Ok(rows)
+}
+
+/// The same water in a box of its own and in one that is twenty times as long and empty.
+fn empty_space(rows: &mut Vec<BenchRow>, n: usize, options: &BenchOptions) -> Result<(), BenchError> {
+    let [own, long] = [1, 20].map(|times| {
+        let grid = Grid::new(Vector::zeros(), Vector::repeat(1.0 / n as f64), [n * times, n, n]);
+        let domain = Domain::new(grid.map_err(failed)?, [[Side::slip(); 2]; 3]).map_err(failed)?;
+        let model = FluidModel { domain, ..water(n)? };
+        measure(&model, fill, options)
+    });
+    let (own, long) = (own?, long?);
+    let threads = rayon::current_num_threads();
+    let what = "water: CPU of a step with 95 % empty space, to that without";
+    let row = BenchRow::new("fluid", what, long.cpu / own.cpu, "ratio", threads, format!("{n}^3 x 20"));
+    // Small boxes are mostly margin.
+    rows.push(row.with_mark_if((n >= 48).then_some(Mark::AtMost(1.2))));
+    Ok(())
 }
 
 struct Timing {
@@ -158,4 +181,29 @@ fn water(n: usize) -> Result<FluidModel<3>, BenchError> {
 
 fn fill(model: &FluidModel<3>, state: &mut FluidState<3>) -> Result<(), BenchError> {
     state.set_liquid(model, 0, |x| (x[0] - 0.4).max(x[1] - 0.6)).map_err(failed)
+}
+
+fn apic(n: usize) -> Result<FluidModel<3>, BenchError> {
+    let mut model = water(n)?;
+    model.options.surface.particles = None;
+    model.options.surface.apic = Some(ApicOptions::default());
+    Ok(model)
+}
+
+/// Water and air, both simulated, with a ball that goes to and fro in the water.
+fn two_liquids(n: usize) -> Result<FluidModel<3>, BenchError> {
+    let mut model = FluidModel::new(domain(n, false)?, Liquid::new("water", 1000.0));
+    model.liquids.push(Liquid::new("air", 1.2));
+    model.gravity[1] = -9.81;
+    model.options.surface.particles = None;
+    let motion = Motion::Oscillating { amplitude: Vector::from([0.1, 0.0, 0.0]), frequency: 1.0 };
+    let ball = ball(0.12, [0.5, 0.3, 0.5])?;
+    model.obstacles.push(Obstacle { slip: true, motion, ..Obstacle::fixed("ball", ball) });
+    Ok(model)
+}
+
+fn part_of_both(model: &FluidModel<3>, state: &mut FluidState<3>) -> Result<(), BenchError> {
+    let distance = |x: &Vector<3>| x[1] - 0.55 - 0.1 * (7.0 * x[0]).sin();
+    state.set_liquid(model, 0, distance).map_err(failed)?;
+    state.set_liquid(model, 1, |x| -distance(x)).map_err(failed)
 }

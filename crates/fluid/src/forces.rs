@@ -1,7 +1,10 @@
-//! Forces on the fluid: gravity, buoyancy of smoke, vorticity confinement (spec/fluid-base.md 3.6).
+//! Forces on the fluid: gravity, body forces, buoyancy of smoke, vorticity confinement (spec/fluid-base.md 3.6).
 
+use crate::walls::{cell_range, indices};
 use splashdown_geometry::grid::{FaceFields, Field, Index, Location};
+use splashdown_geometry::shapes::Shape;
 use splashdown_math::{Coordinates, Dim, Matrix, Space, Vector};
+use std::sync::Arc;
 
 /// Adds the same acceleration (m/s^2) to all faces for `dt` seconds.
 pub fn add_gravity<const D: usize>(velocity: &mut FaceFields<D>, gravity: &Vector<D>, dt: f64) {
@@ -9,6 +12,96 @@ pub fn add_gravity<const D: usize>(velocity: &mut FaceFields<D>, gravity: &Vecto
         let change = dt * gravity[axis];
         if change != 0.0 {
             velocity.component_mut(axis).update(|_, u| u + change);
+        }
+    }
+}
+
+/// Where and how a body force accelerates (m/s^2).
+#[derive(Clone)]
+pub enum Acceleration<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// The same everywhere in a region.
+    Within {
+        /// Where, in world coordinates.
+        region: Shape<D>,
+        /// Acceleration (m/s^2).
+        value: Vector<D>,
+    },
+    /// Any function of position (m) and time (s).
+    Field(AccelerationField<D>),
+}
+
+/// Acceleration (m/s^2) as a function of position (m) and time (s).
+pub type AccelerationField<const D: usize> = Arc<dyn Fn(&Vector<D>, f64) -> Vector<D> + Send + Sync>;
+
+/// An acceleration of the fluid besides gravity.
+#[derive(Debug, Clone)]
+pub struct BodyForce<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// What it does.
+    pub acceleration: Acceleration<D>,
+    /// Active from this time on (s).
+    pub start: f64,
+    /// Active until this time (s).
+    pub end: f64,
+}
+
+impl<const D: usize> std::fmt::Debug for Acceleration<D>
+where
+    Dim<D>: Space<D>,
+{
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Within { region, value } => {
+                f.debug_struct("Within").field("region", region).field("value", value).finish()
+            }
+            Self::Field(_) => f.write_str("Field"),
+        }
+    }
+}
+
+impl<const D: usize> BodyForce<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// The same acceleration (m/s^2) everywhere in `region`, always.
+    pub fn within(region: Shape<D>, value: Vector<D>) -> Self {
+        Self { acceleration: Acceleration::Within { region, value }, start: 0.0, end: f64::INFINITY }
+    }
+
+    /// Any acceleration (m/s^2) of position (m) and time (s). What it returns must be a function of these alone: a resumed run asks again.
+    pub fn field(field: impl Fn(&Vector<D>, f64) -> Vector<D> + Send + Sync + 'static) -> Self {
+        Self { acceleration: Acceleration::Field(Arc::new(field)), start: 0.0, end: f64::INFINITY }
+    }
+
+    /// Adds what it does in `dt` seconds that end at `time` (s).
+    pub fn add(&self, velocity: &mut FaceFields<D>, time: f64, dt: f64) {
+        if !(self.start <= time && time < self.end) {
+            return;
+        }
+        let grid = *velocity.grid();
+        for axis in 0..D {
+            let component = velocity.component_mut(axis);
+            let lattice = *component.lattice();
+            match &self.acceleration {
+                Acceleration::Field(field) => {
+                    component.update(|face, u| u + dt * field(&lattice.position(face), time)[axis]);
+                }
+                Acceleration::Within { region, value } => {
+                    let change = dt * value[axis];
+                    let Some([low, mut high]) = cell_range(&grid, &region.bounds()) else { return };
+                    high[axis] = (high[axis] + 1).min(lattice.counts()[axis] as isize);
+                    for face in indices(low, high).filter(|_| change != 0.0) {
+                        if region.contains(&lattice.position(face)) {
+                            component.set(face, component.at(face) + change);
+                        }
+                    }
+                }
+            }
         }
     }
 }

@@ -29,8 +29,8 @@ pub use domain::{Domain, DomainError, Patch, Side};
 pub use error::FluidError;
 pub use guest::{Form, Guest};
 pub use model::{
-    ApicOptions, FluidModel, FluidOptions, LevelSetTransport, Liquid, ParticleOptions, SmokeModel, Source,
-    SourceKind, SurfaceOptions, TimeScheme,
+    ApicOptions, FluidModel, FluidOptions, LevelSetTransport, Liquid, ParticleOptions, Redistancing,
+    SmokeModel, Source, SourceKind, SurfaceOptions, TimeScheme,
 };
 pub use obstacle::{Motion, Obstacle, Placement};
 pub use state::{FluidState, LiquidState, SmokeState};

@@ -1,8 +1,9 @@
 //! What a fluid is: constant during a simulation.
 
-use crate::advect::{Advection, Limiter, PathOrder, UpwindScheme};
+use crate::advect::{Advection, Limiter, PathOrder, Scheme, UpwindScheme};
 use crate::domain::Domain;
 use crate::error::FluidError;
+use crate::forces::BodyForce;
 use crate::obstacle::Obstacle;
 use crate::pressure::PressureTolerance;
 use crate::shell::Shell;
@@ -143,6 +144,8 @@ pub enum TimeScheme {
 pub struct SurfaceOptions {
     /// Transport of the level set.
     pub level_set: LevelSetTransport,
+    /// How the level set becomes a distance again after it was carried.
+    pub redistancing: Redistancing,
     /// Marker particles on both sides of the surface; `None` for the level set alone.
     pub particles: Option<ParticleOptions>,
     /// Particles that carry the liquid's momentum below its surface and tell where it is, instead of markers; for one liquid in air.
@@ -161,6 +164,7 @@ impl Default for SurfaceOptions {
     fn default() -> Self {
         Self {
             level_set: LevelSetTransport::default(),
+            redistancing: Redistancing::default(),
             particles: Some(ParticleOptions::default()),
             apic: None,
             stair_steps: false,
@@ -169,6 +173,20 @@ impl Default for SurfaceOptions {
             window: true,
         }
     }
+}
+
+/// How a level set becomes a signed distance.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Redistancing {
+    /// Fast marching from the surface: exact in order of distance, works near shells.
+    #[default]
+    FastMarching,
+    /// Evolution of `phi_t + S (|grad phi| - 1) = 0` by this many steps of half a cell; near shells fast marching is used.
+    Evolution {
+        /// Number of steps.
+        iterations: usize,
+    },
 }
 
 /// Transport of a level set.
@@ -269,6 +287,25 @@ pub struct FluidOptions {
     pub surface: SurfaceOptions,
 }
 
+impl FluidOptions {
+    /// The splitting of Chorin as the reference that coupled solvers are compared with (spec/fluid-base.md 3.18): semi-Lagrangian transport along straight paths, each
+    /// component's viscosity by itself with the velocity of solids given at their faces, then the pressure.
+    pub fn chorin() -> Self {
+        Self {
+            advection: Some(Advection {
+                scheme: Scheme::SemiLagrangian,
+                path: PathOrder::First,
+                limiter: Limiter::None,
+            }),
+            scheme: TimeScheme::Splitting,
+            viscosity_form: ViscosityForm::Laplacian,
+            viscous_step: ViscousStep::Implicit,
+            solid_boundary: SolidBoundary::Voxels,
+            ..Self::default()
+        }
+    }
+}
+
 impl Default for FluidOptions {
     fn default() -> Self {
         Self {
@@ -311,6 +348,8 @@ where
     pub shells: Vec<Shell<D>>,
     /// Sources and sinks.
     pub sources: Vec<Source<D>>,
+    /// Accelerations besides gravity.
+    pub forces: Vec<BodyForce<D>>,
     /// Numerical choices.
     pub options: FluidOptions,
 }
@@ -330,6 +369,7 @@ where
             obstacles: Vec::new(),
             shells: Vec::new(),
             sources: Vec::new(),
+            forces: Vec::new(),
             options: FluidOptions::default(),
         }
     }

@@ -7,6 +7,7 @@ use crate::description::{
 };
 use splashdown_couple::World;
 use splashdown_fluid::advect::{Advection, Scheme};
+use splashdown_fluid::forces::BodyForce;
 use splashdown_fluid::shell::Shell;
 use splashdown_fluid::{
     ApicOptions, Domain, FluidError, FluidModel, FluidState, Liquid, Motion, Obstacle, ParticleOptions,
@@ -132,6 +133,12 @@ where
         };
         let end = source.end.unwrap_or(f64::INFINITY);
         model.sources.push(Source { region, kind, velocity, start: source.start, end });
+    }
+    for force in &fluid.forces {
+        let region = placed::<D>(&force.shape, force.position.as_deref(), force.rotation.as_ref())?;
+        let value = vector::<D>(FLUID, "forces.acceleration", Some(&force.acceleration))?;
+        let end = force.end.unwrap_or(f64::INFINITY);
+        model.forces.push(BodyForce { start: force.start, end, ..BodyForce::within(region, value) });
     }
     let options = &mut model.options;
     options.advection = match fluid.transport {

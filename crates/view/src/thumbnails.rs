@@ -5,7 +5,7 @@ pub(crate) fn of(scene: &str) -> Option<&'static [u8]> {
     PICTURES.iter().find(|(name, _)| *name == scene).map(|(_, bytes)| *bytes)
 }
 
-const PICTURES: [(&str, &[u8]); 63] = [
+const PICTURES: [(&str, &[u8]); 66] = [
     ("quickstart", include_bytes!("../../../docs/gallery/quickstart.jpg")),
     ("splashdown", include_bytes!("../../../docs/gallery/splashdown.jpg")),
     ("quickstart-2d", include_bytes!("../../../docs/gallery/quickstart-2d.jpg")),
@@ -61,7 +61,10 @@ const PICTURES: [(&str, &[u8]); 63] = [
     ("smoke-ball", include_bytes!("../../../docs/gallery/smoke-ball.jpg")),
     ("dam-break-2d", include_bytes!("../../../docs/gallery/dam-break-2d.jpg")),
     ("dam-break", include_bytes!("../../../docs/gallery/dam-break.jpg")),
+    ("breaking-wave", include_bytes!("../../../docs/gallery/breaking-wave.jpg")),
     ("drop-in-pool", include_bytes!("../../../docs/gallery/drop-in-pool.jpg")),
+    ("paddle", include_bytes!("../../../docs/gallery/paddle.jpg")),
+    ("thin-tray", include_bytes!("../../../docs/gallery/thin-tray.jpg")),
     ("pouring", include_bytes!("../../../docs/gallery/pouring.jpg")),
     ("cavity", include_bytes!("../../../docs/gallery/cavity.jpg")),
     ("channel-step", include_bytes!("../../../docs/gallery/channel-step.jpg")),

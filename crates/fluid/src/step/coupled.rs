@@ -40,6 +40,7 @@ where
             let what = "the reflection scheme does not go with solids that the fluid moves";
             return Err(FluidError::Mismatch(what.into()));
         }
+        self.hold_memory(model);
         let shells = ShellStep::new(&model.shells, state.time, dt)?;
         let sights = Sights::new(model, state, shells.as_ref(), dt)?;
         let sights = sights.as_ref();
@@ -82,6 +83,7 @@ where
         state: &mut FluidState<D>,
         dt: f64,
     ) -> Result<(), FluidError> {
+        self.hold_memory(model);
         let shells = ShellStep::new(&model.shells, state.time, 0.0)?;
         let sights = Sights::new(model, state, shells.as_ref(), 0.0)?;
         self.place_solids(model, state.time, None, sights.as_ref());

@@ -151,6 +151,7 @@ where
             return self.step_in(model, state, dt, placements, range);
         }
         self.inner = None;
+        self.hold_memory(model);
         let mut report = FluidReport::default();
         let shells = ShellStep::new(&model.shells, state.time, dt)?;
         let sights = Sights::new(model, state, shells.as_ref(), dt)?;

@@ -4,7 +4,7 @@ use super::{FluidStepper, Sights};
 use crate::error::FluidError;
 use crate::extend::extend_layers;
 use crate::forces::{add_cell_acceleration, add_gravity, add_vorticity_confinement};
-use crate::model::{FluidModel, SourceKind};
+use crate::model::{FluidModel, Redistancing, SourceKind};
 use crate::obstacle::Placement;
 use crate::pressure::{PressureProblem, PressureReport, Projection};
 use crate::state::FluidState;
@@ -81,7 +81,7 @@ where
         let Some(walls) = &self.walls else { return Ok(()) };
         for (number, liquid) in state.liquids.iter_mut().enumerate() {
             surface::extend_into_solids(&model.domain, walls, &mut liquid.phi);
-            reinitialise(model, &mut liquid.phi, sights)?;
+            reinitialise(model, &mut liquid.phi, sights, true)?;
             liquid.volume = surface::volume_of(&liquid.phi, walls, 0.0);
             if let Some(particles) = &options.particles
                 && liquid.markers.inside.is_empty()
@@ -198,7 +198,7 @@ where
         let Some(walls) = &self.walls else { return Ok(()) };
         for (number, liquid) in state.liquids.iter_mut().enumerate() {
             surface::extend_into_solids(&model.domain, walls, &mut liquid.phi);
-            reinitialise(model, &mut liquid.phi, sights)?;
+            reinitialise(model, &mut liquid.phi, sights, false)?;
             if let Some(particles) = &options.particles {
                 liquid.markers.correct(&mut liquid.phi, particles.escape, sight);
                 model.domain.fill_level_set_ghosts(&mut liquid.phi);
@@ -428,8 +428,11 @@ where
         Ok(())
     }
 
-    /// Gravity, buoyancy and confinement.
+    /// Gravity, body forces, buoyancy and confinement.
     pub(super) fn add_forces(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>, dt: f64) {
+        for force in &model.forces {
+            force.add(&mut state.velocity, state.time + dt, dt);
+        }
         let (Some(smoke), Some(carried)) = (&model.smoke, &state.smoke) else {
             add_gravity(&mut state.velocity, &model.gravity, dt);
             return;
@@ -616,11 +619,20 @@ fn reinitialise<const D: usize>(
     model: &FluidModel<D>,
     phi: &mut Field<D>,
     sights: Option<&Sights<D>>,
+    first: bool,
 ) -> Result<(), FluidError>
 where
     Dim<D>: Space<D>,
 {
-    let Some(sights) = sights else { return surface::reinitialise(&model.domain, phi, None) };
+    let Some(sights) = sights else {
+        // A field that was just set may be no distance at all.
+        return match model.options.surface.redistancing {
+            Redistancing::Evolution { iterations } if !first => {
+                surface::evolve(&model.domain, phi, iterations)
+            }
+            _ => surface::reinitialise(&model.domain, phi, None),
+        };
+    };
     let lattice = *phi.lattice();
     let open = |index: Index<D>, axis: usize| {
         let mut lower = index;

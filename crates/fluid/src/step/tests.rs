@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::domain::{Domain, Side};
+use crate::forces::BodyForce;
 use crate::model::{Liquid, SmokeModel, Source, SourceKind};
 use crate::obstacle::Obstacle;
 use splashdown_geometry::grid::Grid;
@@ -25,8 +26,7 @@ fn taylor_green(n: usize, second_order: bool) -> f64 {
         model.options.viscous_step = ViscousStep::CrankNicolson;
         model.options.advection = Some(Default::default());
     } else {
-        let scheme = crate::advect::Scheme::SemiLagrangian;
-        model.options.advection = Some(crate::advect::Advection { scheme, ..Default::default() });
+        model.options = crate::FluidOptions::chorin();
     }
     let mut state = FluidState::at_rest(&model);
     state.set_velocity(&model, |x| Vector::from([x[0].sin() * x[1].cos(), -x[0].cos() * x[1].sin()]));
@@ -247,4 +247,55 @@ fn water_in_a_window_moves_as_in_the_whole_box() {
     let off = part.liquids[0].phi.reduce(0.0, |i, v| (v - other.at(i)).abs(), f64::max);
     assert!(off < 1e-7, "{off}");
     assert!((part.velocity.component(1).max_abs() - 9.81 * 0.36).abs() < 0.05);
+}
+
+/// A body force acts for its time and in its region, and gravity given as a field is gravity.
+#[test]
+fn body_forces_act_where_and_when_they_should() {
+    let mut model = FluidModel::new(square(16, 1.0, [[Side::Periodic; 2]; 2]), Liquid::new("gas", 1.0));
+    let field = BodyForce::field(|x: &Vector<2>, time| Vector::from([(TAU * x[1]).sin() * time, 0.0]));
+    model.forces.push(field);
+    let half = Shape::cuboid(Vector::from([2.0, 0.25])).unwrap();
+    let push =
+        BodyForce::within(half.translated(Vector::from([0.5, 0.25])).unwrap(), Vector::from([2.0, 0.0]));
+    model.forces.push(BodyForce { start: 0.45, end: 0.65, ..push });
+    model.options.advection = None;
+    let mut state = FluidState::at_rest(&model);
+    let mut stepper = FluidStepper::new(&model).unwrap();
+    stepper.initialise(&model, &mut state).unwrap();
+    let mut expected = vec![0.0; 16];
+    for step in 0..10 {
+        stepper.step(&model, &mut state, 0.1, None).unwrap();
+        let time = 0.1 * f64::from(step + 1);
+        for (row, u) in expected.iter_mut().enumerate() {
+            let y = (row as f64 + 0.5) / 16.0;
+            *u += 0.1 * (TAU * y).sin() * time;
+            *u += if (0.45..0.65).contains(&time) && y < 0.5 { 0.2 } else { 0.0 };
+        }
+    }
+    // The shear flow is incompressible, so the pressure leaves it alone.
+    for (row, u) in expected.iter().enumerate() {
+        let found = state.velocity.component(0).at([5, row as isize]);
+        assert!((found - u).abs() < 1e-9, "{row}: {found} {u}");
+    }
+}
+
+/// The surface of a falling drop, its distance by evolution instead of fast marching.
+#[test]
+fn distances_by_evolution_carry_a_drop_as_well() {
+    let mut model = FluidModel::new(square(64, 1.0, [[Side::slip(); 2]; 2]), Liquid::new("water", 1000.0));
+    model.free_surface = true;
+    model.gravity[1] = -9.81;
+    model.options.surface.redistancing = crate::Redistancing::Evolution { iterations: 10 };
+    let mut state = FluidState::at_rest(&model);
+    state.set_liquid(&model, 0, |x| (x - Vector::from([0.5, 0.7])).norm() - 0.15).unwrap();
+    let mut stepper = FluidStepper::new(&model).unwrap();
+    stepper.initialise(&model, &mut state).unwrap();
+    let before = stepper.diagnostics(&model, &state).volumes[0];
+    for _ in 0..40 {
+        stepper.step(&model, &mut state, 0.005, None).unwrap();
+    }
+    let after = stepper.diagnostics(&model, &state).volumes[0];
+    assert!((after / before - 1.0).abs() < 0.01, "{before} {after}");
+    assert!((state.velocity.component(1).at([32, 32]) + 9.81 * 0.2).abs() < 0.02);
 }

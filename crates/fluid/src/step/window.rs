@@ -8,9 +8,10 @@ use super::{FluidReport, FluidStepper};
 use crate::domain::{Domain, Side};
 use crate::error::FluidError;
 use crate::model::{FluidModel, SourceKind};
+use crate::pressure::Projection;
 use crate::state::{FluidState, LiquidState, SmokeState};
-use crate::surface::BAND;
-use splashdown_geometry::grid::{FaceFields, Field, Grid, Index};
+use crate::surface::{BAND, Transfer};
+use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Location};
 use splashdown_math::{Dim, Space};
 use splashdown_parallel::prelude::*;
 
@@ -93,11 +94,6 @@ where
         }
         let grid = model.domain.grid();
         let (counts, h) = (grid.cells(), grid.spacing());
-        let fastest = crate::diagnostics::max_speed(&state.velocity);
-        let travel = (fastest * dt / h.min()).ceil();
-        if !(travel < 100.0) {
-            return None;
-        }
         // Beyond the band distances are all the same, up to a correction of the volume.
         let far = (BAND - 0.5) * h.max();
         let mut range = Range { low: counts.map(|n| n as isize), high: [0; D] };
@@ -113,6 +109,14 @@ where
             if let Some([low, high]) = crate::walls::cell_range(grid, &source.region.bounds()) {
                 range.include(low, high);
             }
+        }
+        // Further away than the velocity is ever continued it is zero.
+        let reach = 2 * PITCH;
+        let fastest =
+            largest_in(&state.velocity, range.low.map(|i| i - reach), range.high.map(|i| i + reach));
+        let travel = (fastest * dt / h.min()).ceil();
+        if !(travel < 100.0) {
+            return None;
         }
         // As far as the surface and the velocity continued from it can come, drops included, and the stencils beyond.
         let fall = (model.gravity.norm() * dt * dt / h.min()).ceil();
@@ -134,6 +138,32 @@ where
         (share <= WORTH).then_some(range)
     }
 
+    /// Gives back what only steps in the whole box need; [`Self::hold_memory`] takes it again.
+    fn release_memory(&mut self) {
+        let Ok(small) =
+            Grid::new(splashdown_math::Vector::zeros(), splashdown_math::Vector::repeat(1.0), [1; D])
+        else {
+            return;
+        };
+        if *self.flow.grid() != small {
+            self.projection = Projection::default();
+            self.flow = FaceFields::new(&small, 0.0);
+            self.scratch = [0, 1].map(|_| Field::new(&small, Location::Cell, 0.0));
+            self.transfer = None;
+        }
+    }
+
+    /// Makes sure that there is memory for a step in the whole box.
+    pub(super) fn hold_memory(&mut self, model: &FluidModel<D>) {
+        let grid = model.domain.grid();
+        if self.flow.grid() != grid {
+            self.inner = None;
+            self.flow = FaceFields::new(grid, 0.0);
+            self.scratch = [0, 1].map(|_| Field::new(grid, Location::Cell, 0.0));
+            self.transfer = model.options.surface.apic.map(|_| Transfer::new(grid));
+        }
+    }
+
     /// [`Self::step`] in a window.
     pub(super) fn step_in(
         &mut self,
@@ -143,6 +173,7 @@ where
         placements: Option<&[crate::obstacle::Placement<D>]>,
         range: Range<D>,
     ) -> Result<FluidReport, FluidError> {
+        self.release_memory();
         let kept = self.inner.take().filter(|window| window.range == range);
         let mut window = match kept {
             Some(window) => window,
@@ -182,6 +213,29 @@ fn wet_range<const D: usize>(phi: &Field<D>, far: f64) -> Option<Range<D>> {
         all.include(range.low, range.high);
     }
     (all.low[0] < all.high[0]).then_some(all)
+}
+
+/// Largest component of a velocity (m/s) in a range of cells; infinite if one is not a number.
+fn largest_in<const D: usize>(velocity: &FaceFields<D>, low: Index<D>, high: Index<D>) -> f64 {
+    let mut largest: f64 = 0.0;
+    for component in velocity.components() {
+        let lattice = *component.lattice();
+        let within = |index: isize, a: usize| index.clamp(0, lattice.counts()[a] as isize);
+        let (low, high): (Index<D>, Index<D>) =
+            (std::array::from_fn(|a| within(low[a], a)), std::array::from_fn(|a| within(high[a] + 1, a)));
+        let mut rows = high;
+        rows[0] = low[0] + 1;
+        for first in crate::walls::indices(low, rows) {
+            let start = lattice.offset(first);
+            for &u in &component.values()[start..start + (high[0] - low[0]) as usize] {
+                // Not `max`, which passes over what is not a number.
+                if !(u.abs() <= largest) {
+                    largest = if u.is_nan() { f64::INFINITY } else { u.abs() };
+                }
+            }
+        }
+    }
+    largest
 }
 
 /// Brings the state of the whole box to the window, or the other way around. Particles change hands, fields are copied.

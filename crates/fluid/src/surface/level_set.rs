@@ -7,7 +7,9 @@ use crate::extend::extend_layers;
 use crate::model::LevelSetTransport;
 use crate::walls::Walls;
 use splashdown_geometry::grid::{FaceFields, Field, Index};
-use splashdown_geometry::level_set::{FastMarching, negative_part, redistance, redistance_linked};
+use splashdown_geometry::level_set::{
+    FastMarching, negative_part, redistance, redistance_by_evolution, redistance_linked,
+};
 use splashdown_math::{Dim, Space};
 use splashdown_parallel::prelude::*;
 
@@ -48,6 +50,19 @@ pub fn reinitialise<const D: usize>(
         None => redistance(phi, &options)?,
         Some(open) => redistance_linked(phi, &options, open)?,
     };
+    domain.fill_level_set_ghosts(phi);
+    Ok(())
+}
+
+/// [`reinitialise`] by evolution ([`redistance_by_evolution`]) instead of fast marching; distances further than `BAND` cells are cut off.
+pub fn evolve<const D: usize>(
+    domain: &Domain<D>,
+    phi: &mut Field<D>,
+    iterations: usize,
+) -> Result<(), FluidError> {
+    let band = BAND * domain.grid().spacing().max();
+    redistance_by_evolution(phi, iterations)?;
+    phi.update(|_, value| value.clamp(-band, band));
     domain.fill_level_set_ghosts(phi);
     Ok(())
 }

@@ -5,6 +5,7 @@
 //! signed distance. The surface as a mesh is in [`iso_surface`](crate::iso_surface).
 
 mod cell_bounds;
+mod evolution;
 mod fast_marching;
 mod from_mesh;
 mod integrate;
@@ -17,6 +18,7 @@ pub use fast_marching::{
     redistance, redistance_linked,
 };
 
+pub use evolution::redistance_by_evolution;
 pub use from_mesh::{Surface, SurfaceDistance};
 pub use integrate::negative_part;
 

@@ -59,6 +59,9 @@ pub struct Fluid {
     /// Regions that make, remove or stir fluid.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<FluidSource>,
+    /// Regions in which something besides gravity accelerates the fluid, such as a fan.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forces: Vec<FluidForce>,
     /// Velocity of the fluid at the start (m/s). Default: at rest.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-length" = "dimension"))]
@@ -403,6 +406,30 @@ pub struct FluidSource {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-length" = "dimension"))]
     pub velocity: Option<Vec<f64>>,
+    /// Active from this time on (s). Default: 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub start: f64,
+    /// Active until this time (s). Default: to the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub end: Option<f64>,
+}
+
+/// A region in which the fluid is accelerated.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FluidForce {
+    /// Shape.
+    pub shape: RegionShape,
+    /// Where its centre is (m). Default: the origin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension"))]
+    pub position: Option<Vec<f64>>,
+    /// How it is turned. Default: not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rotation: Option<Rotation>,
+    /// Acceleration (m/s^2).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub acceleration: Vec<f64>,
     /// Active from this time on (s). Default: 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub start: f64,

@@ -23,9 +23,9 @@ pub use elastic::{
     SheetGeometry, TorusGeometry, VolumeStep,
 };
 pub use fluid::{
-    Fluid, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion, FluidSheet, FluidSide, FluidSmoke,
-    FluidSource, Oscillation, RegionShape, SheetShape, SideKind, SideName, SourceWord, TrackerWord,
-    TransportWord,
+    Fluid, FluidForce, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion, FluidSheet, FluidSide,
+    FluidSmoke, FluidSource, Oscillation, RegionShape, SheetShape, SideKind, SideName, SourceWord,
+    TrackerWord, TransportWord,
 };
 pub use fracture::{Fracture, FracturePattern};
 pub use joint::{
