@@ -26,8 +26,6 @@ impl Breaking {
         for (number, &a) in broken.fragments.iter().enumerate() {
             self.siblings.extend(broken.fragments[..number].iter().map(|&b| [a.min(b), a.max(b)]));
         }
-        self.siblings.sort_unstable();
-        self.siblings.dedup();
     }
 }
 
@@ -74,8 +72,10 @@ where
         }
         self.state.contact.forget(place as u32);
         self.state.rest.wake(place);
-        let newcomers = self.state.newcomers.clone();
-        self.attach_joints(&newcomers);
+        if !self.scene_joints.is_empty() {
+            let newcomers = self.state.newcomers.clone();
+            self.attach_joints(&newcomers);
+        }
         Ok(Some(Broken { name, impulse: hit.impulse, fragments: places }))
     }
 
@@ -95,6 +95,8 @@ where
                 broken.push(found);
             }
         }
+        breaking.siblings.sort_unstable();
+        breaking.siblings.dedup();
         breaking.rounds += 1;
         Ok(breaking.rounds)
     }

@@ -103,8 +103,13 @@ where
                 geometry.map_or(0.0, margin) + turn
             };
             let [a, b] = [i, j].map(|k| motions[k as usize].velocity);
-            // Bodies that fall together meet when something stops the lower one.
-            one(i) + one(j) + dt * (a - b).norm().max(a.norm()).max(b.norm())
+            // Bodies that fall together meet when something stops the lower one; those that are further apart than they are large meet in another step.
+            let sizes: f64 = [i, j]
+                .iter()
+                .filter_map(|&k| bodies[k as usize].geometry.as_deref().map(Geometry::radius))
+                .sum();
+            let alone = (dt * a.norm().max(b.norm())).min(sizes);
+            one(i) + one(j) + (dt * (a - b).norm()).max(alone)
         };
         Self::narrow(bodies, &poses, &candidates, reach)
     }

@@ -1,8 +1,7 @@
 //! Which bodies are hit hard enough to break (spec/rigid-bodies.md 3.17).
 
-use super::{ContactSolver, ContactStage, InverseInertia, contact_impulse};
+use super::{ContactSolver, ContactStage, contact_impulse};
 use crate::Motion;
-use crate::collide::Pose;
 use crate::fracture::Hit;
 use splashdown_math::{Dim, Frame, Space, Twist};
 use std::collections::BTreeMap;
@@ -37,15 +36,11 @@ where
             if !(thresholds[0].min(thresholds[1]).is_finite()) {
                 continue;
             }
-            let poses = ids.map(|i| Pose::new(&frames[i]));
-            let twists = |motions: &[Motion<D>]| ids.map(|i| motions[i].twist(&bodies[i], &frames[i]));
+            let twists = |motions: &[Motion<D>]| ids.map(|i| self.at.twist(i, bodies, frames, &motions[i]));
             let (before, moved) = (twists(start), twists(half));
             let material = stage.material(ids[0], ids[1]);
-            let inverse = ids.map(|i| InverseInertia::of(&bodies[i], &frames[i]));
-            for contact in pair.contacts() {
-                let Some(touch) = self.contacts.touch(bodies, pair, contact, &poses[0], &poses[1]) else {
-                    continue;
-                };
+            let inverse = ids.map(|i| self.at.inverse[i]);
+            for touch in &self.at.touches[pair.contacts()] {
                 let arms = ids.map(|i| touch.point - frames[i].position);
                 let relative = |twists: &[Twist<D>; 2]| twists[0].at(&arms[0]) - twists[1].at(&arms[1]);
                 let approach = relative(&before);
