@@ -263,7 +263,7 @@ fn body_forces_act_where_and_when_they_should() {
     let mut state = FluidState::at_rest(&model);
     let mut stepper = FluidStepper::new(&model).unwrap();
     stepper.initialise(&model, &mut state).unwrap();
-    let mut expected = vec![0.0; 16];
+    let mut expected = [0.0; 16];
     for step in 0..10 {
         stepper.step(&model, &mut state, 0.1, None).unwrap();
         let time = 0.1 * f64::from(step + 1);
