@@ -5,7 +5,7 @@ pub(crate) fn of(scene: &str) -> Option<&'static [u8]> {
     PICTURES.iter().find(|(name, _)| *name == scene).map(|(_, bytes)| *bytes)
 }
 
-const PICTURES: [(&str, &[u8]); 66] = [
+const PICTURES: [(&str, &[u8]); 68] = [
     ("quickstart", include_bytes!("../../../docs/gallery/quickstart.jpg")),
     ("splashdown", include_bytes!("../../../docs/gallery/splashdown.jpg")),
     ("quickstart-2d", include_bytes!("../../../docs/gallery/quickstart-2d.jpg")),
@@ -37,6 +37,8 @@ const PICTURES: [(&str, &[u8]); 66] = [
     ("cloth-on-ball", include_bytes!("../../../docs/gallery/cloth-on-ball.jpg")),
     ("cloth-folds", include_bytes!("../../../docs/gallery/cloth-folds.jpg")),
     ("cloth-stack", include_bytes!("../../../docs/gallery/cloth-stack.jpg")),
+    ("press", include_bytes!("../../../docs/gallery/press.jpg")),
+    ("spring-beam", include_bytes!("../../../docs/gallery/spring-beam.jpg")),
     ("muscle", include_bytes!("../../../docs/gallery/muscle.jpg")),
     ("soft-pile", include_bytes!("../../../docs/gallery/soft-pile.jpg")),
     ("jelly-2d", include_bytes!("../../../docs/gallery/jelly-2d.jpg")),
