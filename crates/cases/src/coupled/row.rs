@@ -13,7 +13,7 @@ pub(super) const CASE: Case = Case {
     spec: "5.1 row of spheres (rigid-deformable-coupling), RDC-8, RDC-39",
     summary: "a rigid ball at 5 m/s hits a row of soft and rigid balls: momentum, order, and the last ball leaves",
     source: "spec/rigid-deformable-coupling.md 5.1",
-    speed: Speed::Fast,
+    speed: Speed::Slow,
     seconds: 10.0,
     run,
 };

@@ -12,7 +12,7 @@ pub(super) const CASE: Case = Case {
     spec: "5.1 stack (rigid-deformable-coupling), RDC-14, RDC-18, RDC-39",
     summary: "a soft box between two rigid ones, three times as heavy above as below: they stand and come to rest",
     source: "spec/rigid-deformable-coupling.md 5.1",
-    speed: Speed::Fast,
+    speed: Speed::Slow,
     seconds: 10.0,
     run,
 };

@@ -10,7 +10,7 @@ pub(super) const CASE: Case = Case {
     spec: "FB-T14",
     summary: "a drop falls freely: ballistic centre, constant volume",
     source: SOURCE,
-    speed: Speed::Fast,
+    speed: Speed::Slow,
     seconds: 5.0,
     run,
 };

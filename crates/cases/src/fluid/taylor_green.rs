@@ -17,7 +17,7 @@ pub(super) const CASE: Case = Case {
     spec: "FB-T5",
     summary: "decay of the Taylor-Green vortex: order 1 semi-Lagrangian, order 2 MacCormack with coupled viscosity",
     source: SOURCE,
-    speed: Speed::Fast,
+    speed: Speed::Slow,
     seconds: 6.0,
     run,
 };

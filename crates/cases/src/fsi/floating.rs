@@ -15,7 +15,7 @@ pub(super) const CASE: Case = Case {
     spec: "V-10",
     summary: "boxes in water settle at the submerged fraction of their density, or sink",
     source: SOURCE,
-    speed: Speed::Fast,
+    speed: Speed::Slow,
     seconds: 10.0,
     run,
 };
