@@ -2,8 +2,8 @@
 //!
 //! Where rigid bodies reach into the fluid, both are solved for together within the solids' stages (`fluid_structure`), and here their result is only taken over.
 
-use crate::fluid_structure::{CouplingReport, CouplingStage, SoftParticles};
-use crate::{BlockReport, Model, SolveReport, State, StepError};
+use crate::fluid_structure::{CouplingReport, CouplingStage, SoftParticles, moved_too_far, sheets_of};
+use crate::{BlockReport, Model, Solids, SolveReport, State, StepError};
 use splashdown_fluid::{FluidDiagnostics, FluidError, FluidModel, FluidState, FluidStepper};
 use splashdown_math::{Dim, Frame, Space};
 use splashdown_rigid::Motion;
@@ -63,12 +63,18 @@ where
         &mut self,
         world: &Model<D>,
         bodies: &State<D>,
+        solids: Option<&Solids<D>>,
         model: &FluidModel<D>,
         state: &mut FluidState<D>,
     ) -> Result<(), FluidError> {
         if world.coupling.is_some() {
             let guests = self.coupling.guests(model, &world.bodies, |index| bodies.bodies[index].frame);
-            self.stepper(model)?.set_guests(guests);
+            let position = &bodies.solids.motion.position;
+            let sheets =
+                solids.map_or_else(Vec::new, |solids| sheets_of(model, solids, position, position).0);
+            let stepper = self.stepper(model)?;
+            stepper.set_guests(guests);
+            stepper.set_sheets(sheets);
         }
         self.stepper(model)?.initialise(model, state)?;
         self.measure(model, state);
@@ -129,6 +135,12 @@ where
         let Some(fluid) = model.fluid.as_ref().filter(|_| active) else {
             return Ok(());
         };
+        if let Some(soft) = &soft
+            && let Some(cells) = moved_too_far(fluid, soft, &state.solids.motion.position)
+        {
+            let reason = format!("a sheet in the fluid moves {cells:.2} cells in a step");
+            return Err(StepError::Solids { step: state.step, time: state.time, reason });
+        }
         self.stepper(fluid).map_err(failed(state))?;
         let _timed = crate::stage("fluid with bodies");
         let Self { stepper: Some(stepper), coupling, .. } = self else { return Ok(()) };
@@ -192,6 +204,7 @@ where
     let mut next = now.clone();
     let stepper = scratch.stepper(fluid).map_err(failed(state))?;
     stepper.set_guests(Vec::new());
+    stepper.set_sheets(Vec::new());
     let report = stepper.step(fluid, &mut next, dt, None).map_err(failed(state))?;
     crate::stages::add_stages("fluid", stepper.stage_seconds());
     scratch.measure(fluid, &next);

@@ -236,7 +236,7 @@ where
     #[inline(never)]
     pub fn set_fluid(&mut self, model: FluidModel<D>, mut state: FluidState<D>) -> Result<(), ModelError> {
         self.fluid = FluidScratch::default();
-        self.fluid.initialise(&self.model, &self.state, &model, &mut state)?;
+        self.fluid.initialise(&self.model, &self.state, self.solids.as_ref(), &model, &mut state)?;
         self.model.fluid = Some(model);
         self.state.fluid = Some(state);
         Ok(())

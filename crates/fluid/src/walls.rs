@@ -3,6 +3,7 @@
 use crate::domain::{Domain, Side};
 use crate::guest::Guest;
 use crate::obstacle::{Obstacle, Placement};
+use crate::shell::SheetFace;
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::Aabb;
 use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Location};
@@ -42,6 +43,8 @@ pub struct Walls<const D: usize> {
     any_partly_open: bool,
     /// Faces closed between two cells that are not solid.
     any_shell: bool,
+    /// Faces that sheets close which others move.
+    sheet_faces: Vec<SheetFace<D>>,
 }
 
 impl<const D: usize> Walls<D>
@@ -77,6 +80,7 @@ where
             slippery: slippery.chain(guests.iter().map(|guest| guest.slip)).collect(),
             any_partly_open: false,
             any_shell: false,
+            sheet_faces: Vec::new(),
         };
         let shifts = periodic_shifts(domain);
         let mut add = |number: usize,
@@ -238,6 +242,16 @@ where
     pub fn close_by_shell(&mut self, axis: usize, face: Index<D>, velocity: f64) {
         self.any_shell = true;
         self.close(axis, face, velocity, 0);
+    }
+
+    /// Notes how sheets that others move close a face.
+    pub(crate) fn add_sheet_face(&mut self, face: SheetFace<D>) {
+        self.sheet_faces.push(face);
+    }
+
+    /// The faces that sheets close which others move, axis by axis in the order of the grid.
+    pub fn sheet_faces(&self) -> &[SheetFace<D>] {
+        &self.sheet_faces
     }
 
     /// Closes a face by something that moves with `velocity` (m/s) along its normal.

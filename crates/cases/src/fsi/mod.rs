@@ -10,6 +10,7 @@ mod floating;
 mod past_cylinder;
 mod rising_sphere;
 mod setup;
+mod sheets;
 mod soak;
 mod stokes_cylinder;
 
@@ -26,6 +27,7 @@ pub(super) const CASES: &[Case] = &[
     added_mass::CASE,
     rising_sphere::CASE,
     balance::CASE,
+    sheets::CASE,
     density_ratios::CASE,
     floating::CASE,
     soak::CASE,

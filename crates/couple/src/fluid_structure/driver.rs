@@ -1,10 +1,14 @@
 //! One coupled solve: from `u*` and `v*` to incompressible fluid that moves with its solids.
 
+use super::interface::LEAST_FRACTION;
 use super::mass::multiply;
 use super::soft::SoftGuest;
-use super::{CouplingFace, CouplingOptions, Operators, SolidMass, Viscous, coupling_faces, viscous};
+use super::{
+    CouplingFace, CouplingOptions, FaceMass, Operators, SolidMass, Viscous, coupling_faces, viscous,
+};
 use serde::{Deserialize, Serialize};
-use splashdown_fluid::pressure::MovableWalls;
+use splashdown_fluid::pressure::{MovableWalls, PressureProblem};
+use splashdown_fluid::shell::SheetFace;
 use splashdown_fluid::viscosity::ViscousStep;
 use splashdown_fluid::{CellKind, FluidError, FluidModel, FluidState, FluidStepper};
 use splashdown_geometry::grid::Index;
@@ -63,17 +67,25 @@ pub fn solve_coupled<const D: usize>(
 where
     Dim<D>: Space<D>,
 {
-    let mut none = SoftSolve { guests: &[], inverse_mass: &[], velocity: &mut [] };
+    let mut none = SoftSolve { guests: &[], sheet_particles: &[], inverse_mass: &[], velocity: &mut [] };
     solve_with_soft(stepper, model, state, dt, solids, &mut none, options)
 }
 
-/// Soft bodies in a coupled solve: the guests after the rigid ones.
+/// Soft bodies in a coupled solve: the guests after the rigid ones, and sheets.
 pub(super) struct SoftSolve<'a, const D: usize> {
     pub guests: &'a [SoftGuest<D>],
+    /// The particle of each point of the stepper's sheets.
+    pub sheet_particles: &'a [usize],
     /// `1/m` (1/kg) of all particles; 0 for those that move as told.
     pub inverse_mass: &'a [f64],
     /// Velocities (m/s) of all particles, flat.
     pub velocity: &'a mut [f64],
+}
+
+impl<const D: usize> SoftSolve<'_, D> {
+    fn is_empty(&self) -> bool {
+        self.guests.is_empty() && self.sheet_particles.is_empty()
+    }
 }
 
 /// [`solve_coupled`] with soft bodies.
@@ -99,7 +111,7 @@ where
     };
     let viscosity = model.liquids[0].viscosity;
     let implicit = viscosity > 0.0 && model.options.viscous_step != ViscousStep::Explicit;
-    if model.liquids.len() == 1 && implicit && soft.guests.is_empty() {
+    if model.liquids.len() == 1 && implicit && soft.is_empty() {
         let viscous = Viscous { viscosity, dt: step };
         return solve_viscous(stepper, model, state, dt, solids, options, viscous);
     }
@@ -124,13 +136,7 @@ where
     let faces = coupling_faces(&stepper.problem(model), stepper.guests(), first, options.mass);
     let movable: Vec<&CouplingFace<D>> =
         faces.iter().filter(|face| solids.get(face.guest).is_some_and(|s| s.mass.is_some())).collect();
-    let on_soft: Vec<SoftFace<D>> = faces
-        .iter()
-        .filter_map(|face| {
-            let guest = soft.guests.get(face.guest.checked_sub(solids.len())?)?;
-            Some((face, guest.row(&stepper.problem(model), face)))
-        })
-        .collect();
+    let on_soft = particle_faces(&stepper.problem(model), &faces, solids.len(), soft, options.mass);
     let scalars = soft.velocity.len();
     let soft_inverses = lump_on_particles(&on_soft, state, soft);
 
@@ -194,12 +200,61 @@ where
     })
 }
 
-/// A coupling face of a soft body, with the scalars of particle velocities that move it and their weights.
-type SoftFace<'a, const D: usize> = (&'a CouplingFace<D>, [(usize, f64); 3]);
+/// A coupling face that particles move.
+struct ParticleFace<const D: usize> {
+    axis: usize,
+    face: Index<D>,
+    /// Part of it that is closed, 0 to 1.
+    closed: f64,
+    /// Mass (kg) of the fluid that moves with it.
+    mass: f64,
+    /// `J`: scalars of the stacked particle velocities, with weights that sum to one.
+    row: Vec<(usize, f64)>,
+}
+
+/// The coupling faces of soft bodies among `faces`, then those of sheets.
+fn particle_faces<const D: usize>(
+    problem: &PressureProblem<D>,
+    faces: &[CouplingFace<D>],
+    first_soft: usize,
+    soft: &SoftSolve<D>,
+    mass: FaceMass,
+) -> Vec<ParticleFace<D>>
+where
+    Dim<D>: Space<D>,
+{
+    let of_body = |face: &CouplingFace<D>| {
+        let guest = soft.guests.get(face.guest.checked_sub(first_soft)?)?;
+        let CouplingFace { axis, face: index, closed, mass, .. } = *face;
+        Some(ParticleFace { axis, face: index, closed, mass, row: guest.row(problem, face).to_vec() })
+    };
+    let volume = problem.domain.grid().cell_volume();
+    let of_sheet = |sheet: &SheetFace<D>| {
+        let (axis, face) = (sheet.axis, sheet.face);
+        let [below, above] = problem.kinds(axis, face).map(|kind| kind == CellKind::Fluid);
+        if !(below || above) {
+            return None;
+        }
+        // Each side carries its part of the dual cell, up to the sheet; air carries none.
+        let parts = [(below, sheet.met[0]), (above, 1.0 - sheet.met[1])];
+        let wet: f64 = parts.iter().filter(|(wet, _)| *wet).map(|(_, part)| part).sum();
+        let part = match mass {
+            FaceMass::Full => 1.0,
+            FaceMass::Fraction => wet.clamp(LEAST_FRACTION, 1.0),
+        };
+        let scalar = |&(point, weight): &(u32, f64)| {
+            soft.sheet_particles.get(point as usize).map(|particle| (D * particle + axis, weight))
+        };
+        let row = sheet.row.iter().map(scalar).collect::<Option<Vec<_>>>()?;
+        Some(ParticleFace { axis, face, closed: 1.0, mass: part * problem.density(axis, face) * volume, row })
+    };
+    let bodies = faces.iter().filter_map(of_body);
+    bodies.chain(problem.walls.sheet_faces().iter().filter_map(of_sheet)).collect()
+}
 
 /// Lumps mass and momentum of coupling faces on the particles, axis by axis; returns the inverse masses of all their scalars.
 fn lump_on_particles<const D: usize>(
-    faces: &[SoftFace<D>],
+    faces: &[ParticleFace<D>],
     state: &FluidState<D>,
     soft: &mut SoftSolve<D>,
 ) -> Vec<f64>
@@ -207,9 +262,9 @@ where
     Dim<D>: Space<D>,
 {
     let mut lumped = vec![[0.0; 2]; soft.velocity.len()];
-    for (face, row) in faces {
+    for face in faces {
         let u = state.velocity.component(face.axis).at(face.face);
-        for &(scalar, weight) in row {
+        for &(scalar, weight) in &face.row {
             lumped[scalar][0] += weight * face.mass;
             lumped[scalar][1] += weight * face.mass * u;
         }
@@ -229,12 +284,12 @@ where
 }
 
 /// Velocities of the coupling faces of soft bodies.
-fn soft_velocities<const D: usize>(faces: &[SoftFace<D>], velocity: &[f64]) -> Vec<(usize, Index<D>, f64)>
+fn soft_velocities<const D: usize>(faces: &[ParticleFace<D>], velocity: &[f64]) -> Vec<(usize, Index<D>, f64)>
 where
     Dim<D>: Space<D>,
 {
-    let of_face = |(face, row): &SoftFace<D>| {
-        (face.axis, face.face, row.iter().map(|&(scalar, weight)| weight * velocity[scalar]).sum())
+    let of_face = |face: &ParticleFace<D>| {
+        (face.axis, face.face, face.row.iter().map(|&(scalar, weight)| weight * velocity[scalar]).sum())
     };
     faces.iter().map(of_face).collect()
 }
@@ -244,7 +299,7 @@ fn flux_of<const D: usize>(
     stepper: &FluidStepper<D>,
     model: &FluidModel<D>,
     faces: &[&CouplingFace<D>],
-    on_soft: &[SoftFace<D>],
+    on_soft: &[ParticleFace<D>],
     inverse_mass: &InverseMass,
 ) -> Result<CsrMatrix, splashdown_solve::SolveError>
 where
@@ -258,17 +313,18 @@ where
     let rigid = faces.iter().map(|face| {
         let mut row = [0.0; 6];
         face.row.write(&mut row);
-        (*face, (0..n).map(|k| (scalars + face.guest * n + k, row[k])).collect::<Vec<_>>())
+        let row = (0..n).map(|k| (scalars + face.guest * n + k, row[k])).collect::<Vec<_>>();
+        (face.axis, face.face, face.closed, row)
     });
-    let soft = on_soft.iter().map(|(face, row)| {
-        let movable = row.iter().filter(|(scalar, _)| inverse_mass.faces()[*scalar] > 0.0);
-        (*face, movable.copied().collect::<Vec<_>>())
+    let soft = on_soft.iter().map(|face| {
+        let movable = face.row.iter().filter(|(scalar, _)| inverse_mass.faces()[*scalar] > 0.0);
+        (face.axis, face.face, face.closed, movable.copied().collect::<Vec<_>>())
     });
-    for (face, row) in rigid.chain(soft) {
-        let mut below = face.face;
-        below[face.axis] -= 1;
+    for (axis, face, closed, row) in rigid.chain(soft) {
+        let mut below = face;
+        below[axis] -= 1;
         // Outwards for the cell below, inwards for the one above.
-        for (cell, sign) in [(below, 1.0), (face.face, -1.0)] {
+        for (cell, sign) in [(below, 1.0), (face, -1.0)] {
             // A cell all of whose faces are closed would only lock solids together (spec/fluid-structure.md 3.10).
             if problem.cells.at(cell) != CellKind::Fluid || problem.is_shut(cell) {
                 continue;
@@ -276,7 +332,7 @@ where
             let place = (0..D)
                 .rev()
                 .fold(0, |place, a| place * counts[a] + cell[a].rem_euclid(counts[a] as isize) as usize);
-            let area = sign * face.closed * grid.face_area(face.axis);
+            let area = sign * closed * grid.face_area(axis);
             entries.extend(row.iter().map(|(scalar, weight)| (*scalar, place, area * weight)));
         }
     }

@@ -14,7 +14,8 @@
 //! | solve with viscosity | pressure Schur complement of the same system | `viscous` |
 //!
 //! Soft bodies of triangles in the plane or tetrahedra in space take part through their particles: `J` has the barycentric weights of the point where the line between two
-//! centres meets their surface, and the fluid is lumped on the particles axis by axis (spec 3.2, 3.4.4). With viscosity they are walls to it first.
+//! centres meets their surface, and the fluid is lumped on the particles axis by axis (spec 3.2, 3.4.4). With viscosity they are walls to it first. Sheets (segments in the plane,
+//! triangles in space) have fluid on both sides, which sees and carries nothing through them (`splashdown_fluid::shell`); a face that they close pushes them from both.
 //!
 //! The forms that keep the coupling impulses as unknowns, positive definite or indefinite, are in the tests as references.
 
@@ -30,7 +31,7 @@ pub use driver::{CouplingReport, Immersed, solve_coupled};
 pub use interface::{CouplingFace, coupling_faces};
 pub use mass::SolidMass;
 pub use operators::{Operators, Viscous};
-pub(crate) use soft::SoftParticles;
+pub(crate) use soft::{SoftParticles, moved_too_far, sheets_of};
 pub(crate) use stage::CouplingStage;
 
 use serde::{Deserialize, Serialize};

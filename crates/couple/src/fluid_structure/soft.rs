@@ -3,6 +3,7 @@
 use super::CouplingFace;
 use crate::solids::{SolidBody, SolidElement, Solids};
 use splashdown_fluid::pressure::PressureProblem;
+use splashdown_fluid::shell::Sheet;
 use splashdown_fluid::{FluidModel, Form, Guest, Placement};
 use splashdown_geometry::grid::Index;
 use splashdown_geometry::simplex::closest_point;
@@ -163,6 +164,58 @@ where
 pub(super) struct SoftGuest<const D: usize> {
     pub form: Arc<SoftForm<D>>,
     first: usize,
+}
+
+/// Bodies of segments in the plane or triangles in space between two sets of positions (m, flat): the sheets in the fluid, and the particles of their points.
+pub(crate) fn sheets_of<const D: usize>(
+    fluid: &FluidModel<D>,
+    solids: &Solids<D>,
+    before: &[f64],
+    after: &[f64],
+) -> (Vec<Sheet<D>>, Vec<usize>)
+where
+    Dim<D>: Space<D>,
+{
+    let (mut sheets, mut particles) = (Vec::new(), Vec::new());
+    let points = |flat: &[f64], body: &SolidBody| -> Vec<Vector<D>> {
+        let part = &flat[D * body.particles.start..D * body.particles.end];
+        part.chunks_exact(D).map(Vector::from_column_slice).collect()
+    };
+    for body in solids.bodies.iter().filter(|body| is_sheet::<D>(body)) {
+        let (before, after) = (points(before, body), points(after, body));
+        if !Aabb::of_points(before.iter().chain(&after)).overlaps(&fluid.domain.grid().bounds()) {
+            continue;
+        }
+        let corners = body.elements.chunks_exact(D);
+        let elements = corners.map(|corners| std::array::from_fn(|k| corners[k])).collect();
+        sheets.push(Sheet { elements, before, after });
+        particles.extend(body.particles.clone());
+    }
+    (sheets, particles)
+}
+
+/// How many cells of the fluid a point of a sheet in it has moved since `before` (m, flat), if that is more than one.
+pub(crate) fn moved_too_far<const D: usize>(
+    fluid: &FluidModel<D>,
+    soft: &SoftParticles<D>,
+    before: &[f64],
+) -> Option<f64>
+where
+    Dim<D>: Space<D>,
+{
+    let (sheets, _) = sheets_of(fluid, soft.solids, before, soft.position);
+    let ways = sheets.iter().flat_map(|sheet| sheet.before.iter().zip(&sheet.after));
+    let cells = ways.map(|(a, b)| (b - a).norm()).fold(0.0, f64::max) / fluid.domain.grid().min_spacing();
+    (cells > 1.0).then_some(cells)
+}
+
+/// Is the body without volume, with fluid on both sides?
+fn is_sheet<const D: usize>(body: &SolidBody) -> bool {
+    match body.element {
+        SolidElement::Segment => D == 2,
+        SolidElement::Triangle => D == 3,
+        _ => false,
+    }
 }
 
 /// Facets of the surfaces of the soft bodies, kept while these are the same.

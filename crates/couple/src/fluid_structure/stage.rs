@@ -7,7 +7,7 @@
 //! | [`CouplingStage::finish`] | `x^{n+1}` | bodies that joints or contact have changed since move as these say, and fluid and other bodies are solved for once more |
 
 use super::driver::{SoftSolve, solve_with_soft};
-use super::soft::{SoftGuest, SoftParticles, SoftSurfaces};
+use super::soft::{SoftGuest, SoftParticles, SoftSurfaces, sheets_of};
 use super::{CouplingReport, Immersed, SolidMass};
 use crate::{Model, State};
 use splashdown_fluid::{FluidError, FluidModel, FluidState, FluidStepper, Form, Guest, Placement};
@@ -40,6 +40,9 @@ type KnownForm<const D: usize> = (Arc<Geometry<D>>, Arc<dyn Form<D>>);
 /// A change of velocity (relative to the largest) below which joints and contact have left a body alone.
 const UNCHANGED: f64 = 1e-12;
 
+/// Most of a cell that a particle of a soft body goes in a step by its velocity at the start.
+const MOST_CELLS: f64 = 0.7;
+
 /// What the coupled solves keep within a step.
 pub(crate) struct CouplingStage<const D: usize>
 where
@@ -52,6 +55,8 @@ where
     /// Soft bodies in the fluid: the guests after the rigid ones.
     soft: Vec<SoftGuest<D>>,
     surfaces: SoftSurfaces,
+    /// The particle of each point of the sheets in the fluid.
+    sheet_particles: Vec<usize>,
     /// `u*` and the guests' `v*` of the solve to the full step.
     star: Option<(FluidState<D>, Vec<Immersed<D>>)>,
     /// Velocities of soft bodies after that solve.
@@ -72,6 +77,7 @@ where
             bodies: Vec::new(),
             soft: Vec::new(),
             surfaces: SoftSurfaces::default(),
+            sheet_particles: Vec::new(),
             star: None,
             soft_velocity: Vec::new(),
             next: None,
@@ -157,28 +163,41 @@ where
         }
     }
 
-    /// The guests with those soft bodies that reach into the fluid after them.
-    fn with_soft(
+    /// Gives the stepper the guests, with those soft bodies after them that reach into the fluid, and the sheets on their way from `before` (m, flat).
+    fn place(
         &mut self,
+        stepper: &mut FluidStepper<D>,
         fluid: &FluidModel<D>,
         mut guests: Vec<Guest<D>>,
+        before: &[f64],
         soft: Option<&SoftParticles<D>>,
-    ) -> Vec<Guest<D>> {
+    ) {
         self.soft.clear();
+        self.sheet_particles.clear();
+        let mut sheets = Vec::new();
         if let Some(soft) = soft {
             let slip = fluid.liquids.iter().all(|liquid| liquid.viscosity == 0.0);
             let (more, forms) = self.surfaces.guests(fluid, soft.solids, soft.position, slip);
             guests.extend(more);
             self.soft = forms;
+            (sheets, self.sheet_particles) = sheets_of(fluid, soft.solids, before, soft.position);
         }
-        guests
+        stepper.set_guests(guests);
+        stepper.set_sheets(sheets);
+    }
+
+    fn any_soft(&self) -> bool {
+        !(self.soft.is_empty() && self.sheet_particles.is_empty())
     }
 
     /// The soft bodies as the solve sees them.
     fn soft_solve<'a>(&'a self, soft: Option<SoftParticles<'a, D>>, inverses: &'a [f64]) -> SoftSolve<'a, D> {
-        match soft.filter(|_| !self.soft.is_empty()) {
-            Some(soft) => SoftSolve { guests: &self.soft, inverse_mass: inverses, velocity: soft.velocity },
-            None => SoftSolve { guests: &[], inverse_mass: &[], velocity: &mut [] },
+        let (guests, sheet_particles) = (&self.soft[..], &self.sheet_particles[..]);
+        match soft.filter(|_| self.any_soft()) {
+            Some(soft) => {
+                SoftSolve { guests, sheet_particles, inverse_mass: inverses, velocity: soft.velocity }
+            }
+            None => SoftSolve { guests, sheet_particles, inverse_mass: &[], velocity: &mut [] },
         }
     }
 
@@ -199,11 +218,11 @@ where
         };
         let guests = self.guests(fluid, &model.bodies, |index| state.bodies[index].frame);
         let mut immersed = self.immersed(model, &guests, motions);
-        let all = self.with_soft(fluid, guests.clone(), soft.as_ref());
-        if immersed.iter().all(|solid| solid.mass.is_none()) && self.soft.is_empty() {
+        let here = soft.as_ref().map_or(&[][..], |soft| soft.position);
+        self.place(stepper, fluid, guests.clone(), here, soft.as_ref());
+        if immersed.iter().all(|solid| solid.mass.is_none()) && !self.any_soft() {
             return Ok(());
         }
-        stepper.set_guests(all);
         let mut half = now.clone();
         stepper.push(fluid, &mut half, 0.5 * dt)?;
         let inverses = soft.as_ref().map_or_else(Vec::new, |soft| soft.solids.free_inverse_masses());
@@ -236,8 +255,7 @@ where
         for (guest, &index) in guests.iter_mut().zip(&self.bodies) {
             guest.placement.twist = state.bodies[index].frame.twist_to(&frames[index], dt);
         }
-        let all = self.with_soft(fluid, guests.clone(), soft.as_ref());
-        stepper.set_guests(all);
+        self.place(stepper, fluid, guests.clone(), &state.solids.motion.position, soft.as_ref());
         let mut next = now.clone();
         stepper.carry(fluid, &mut next, dt)?;
         self.star = Some((next.clone(), immersed.clone()));
@@ -269,7 +287,7 @@ where
         let after = self.immersed(model, &guests, motions);
         let fastest = after.iter().map(|solid| solid.twist.linear.norm()).fold(0.0, f64::max);
         // Soft bodies move as contact says now.
-        let mut changed = !self.soft.is_empty() && self.soft_velocity != soft;
+        let mut changed = self.any_soft() && self.soft_velocity != soft;
         for ((guest, after), solid) in guests.iter().zip(&after).zip(&mut immersed) {
             let (was, is) = (guest.placement.twist, after.twist);
             let difference = was - is;
@@ -281,7 +299,12 @@ where
         if changed {
             next = star;
             let told = vec![0.0; soft.len() / D];
-            let mut particles = SoftSolve { guests: &self.soft, inverse_mass: &told, velocity: soft };
+            let mut particles = SoftSolve {
+                guests: &self.soft,
+                sheet_particles: &self.sheet_particles,
+                inverse_mass: &told,
+                velocity: soft,
+            };
             let report =
                 solve_with_soft(stepper, fluid, &mut next, dt, &mut immersed, &mut particles, options)?;
             self.reports.push(("fluid after contact", report));
@@ -311,7 +334,12 @@ where
             let root = (speed * speed + 4.0 * g * h).sqrt();
             if speed + root > 0.0 { 2.0 * h / (speed + root) } else { f64::INFINITY }
         };
-        model.bodies.iter().zip(&state.bodies).map(limit).fold(f64::INFINITY, f64::min)
+        let rigid = model.bodies.iter().zip(&state.bodies).map(limit).fold(f64::INFINITY, f64::min);
+        let (inside, motion) = (fluid.domain.grid().bounds().grown(h), &state.solids.motion);
+        let particles = motion.position.chunks_exact(D).zip(motion.velocity.chunks_exact(D));
+        let near = particles.filter(|(x, _)| inside.contains(&Vector::from_column_slice(x)));
+        let fastest = near.map(|(_, v)| v.iter().map(|v| v * v).sum::<f64>()).fold(0.0, f64::max).sqrt();
+        if fastest > 0.0 { rigid.min(MOST_CELLS * h / fastest) } else { rigid }
     }
 }
 

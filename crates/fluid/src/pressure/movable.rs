@@ -34,30 +34,68 @@ impl MovableWalls<'_> {
         vector::axpy(1.0, &push, self.velocity);
     }
 
-    /// The regions with those grounded that a solid holds: a constant pressure in them moves it (the probe of spec/fluid-structure.md 3.10). `None` if there is none.
+    /// The regions whose pressure is known up to a constant once solids yield to it (the probe of spec/fluid-structure.md 3.10): a constant that moves a solid is no null vector, so
+    /// its region counts as grounded; regions that a membrane parts have one together, because it feels differences only, and become one. `None` if nothing changes.
     pub(super) fn hold(&self, regions: &Regions) -> Option<Regions> {
         let count = regions.grounded.len();
+        // Regions that push on the same solid, and whether the sum of what they do to it vanishes.
+        let mut group: Vec<usize> = (0..count).collect();
         let mut held = vec![false; count];
+        let (mut rows, mut any) = (Vec::new(), false);
         for row in 0..self.flux.rows() {
             let (columns, values) = self.flux.row(row);
-            let (mut net, mut gross) = (vec![0.0; count], 0.0f64);
+            let mut net: Vec<(usize, f64)> = Vec::new();
+            let mut gross = 0.0f64;
             for (&cell, &value) in columns.iter().zip(values) {
                 let label = regions.labels[cell as usize];
-                if label != Regions::NONE {
-                    net[label as usize] += value;
-                    gross += value.abs();
+                gross += value.abs();
+                if label == Regions::NONE || regions.grounded[label as usize] {
+                    continue;
+                }
+                match net.iter_mut().find(|(known, _)| *known == label as usize) {
+                    Some((_, sum)) => *sum += value,
+                    None => net.push((label as usize, value)),
                 }
             }
-            for (held, net) in held.iter_mut().zip(&net) {
-                *held |= net.abs() > 1e-9 * gross;
+            net.retain(|(_, sum)| sum.abs() > MOVED * gross);
+            let Some(&(first, _)) = net.first() else { continue };
+            any = true;
+            for &(other, _) in &net[1..] {
+                let (a, b) = (root(&group, first), root(&group, other));
+                group[a.max(b)] = a.min(b);
             }
+            rows.push((first, net.iter().map(|(_, sum)| sum).sum::<f64>().abs() > MOVED * gross));
         }
-        let any = held.iter().zip(&regions.grounded).any(|(held, grounded)| *held && !grounded);
-        any.then(|| Regions {
-            labels: regions.labels.clone(),
-            grounded: regions.grounded.iter().zip(&held).map(|(grounded, held)| *grounded || *held).collect(),
-        })
+        if !any {
+            return None;
+        }
+        for &(first, moved) in &rows {
+            held[root(&group, first)] |= moved;
+        }
+        let mut grounded = regions.grounded.clone();
+        for region in (0..count).filter(|&region| !regions.grounded[region]) {
+            let first = root(&group, region);
+            // Of several regions with one constant, the first stands for all.
+            grounded[region] = held[first] || first != region;
+        }
+        let merged = |&label: &u32| match label {
+            Regions::NONE => label,
+            label if regions.grounded[label as usize] => label,
+            label => root(&group, label as usize) as u32,
+        };
+        Some(Regions { labels: regions.labels.iter().map(merged).collect(), grounded })
     }
+}
+
+/// Net flux of a constant pressure through a solid, relative to the flux of its parts, below which it does not move it.
+const MOVED: f64 = 1e-9;
+
+/// Who stands for the group of `member`.
+fn root(group: &[usize], mut member: usize) -> usize {
+    while group[member] != member {
+        member = group[member];
+    }
+    member
 }
 
 /// Conjugate gradients on the coupled operator, preconditioned by the multigrid of the fluid alone.

@@ -12,6 +12,7 @@ pub use sight::Sight;
 use crate::error::FluidError;
 use crate::obstacle::Motion;
 use serde::{Deserialize, Serialize};
+use splashdown_geometry::grid::Index;
 use splashdown_geometry::mesh::{Mesh, SurfaceMesh};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Vector};
 
@@ -73,6 +74,30 @@ where
     }
 }
 
+/// A thin sheet that someone else moves, such as cloth: fluid may be on both sides.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Sheet<const D: usize> {
+    /// Corners of its segments (2D) or triangles (3D).
+    pub elements: Vec<[u32; D]>,
+    /// Its points at the start of the step (m).
+    pub before: Vec<Vector<D>>,
+    /// Its points at the end of the step (m).
+    pub after: Vec<Vector<D>>,
+}
+
+/// A face that sheets close: the line between the centres of its cells meets them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SheetFace<const D: usize> {
+    /// Axis that it is normal to.
+    pub axis: usize,
+    /// Its index.
+    pub face: Index<D>,
+    /// Points of the sheets, numbered through all of them, with weights that sum to one: the mean of what the line meets.
+    pub row: Vec<(u32, f64)>,
+    /// Where on the way from the centre below to the one above sheets are met: first and last, 0 to 1.
+    pub met: [f64; 2],
+}
+
 /// All shells during one step: points go from `before` to `after` on straight lines.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ShellStep<const D: usize> {
@@ -82,6 +107,8 @@ pub struct ShellStep<const D: usize> {
     pub after: SurfaceMesh<D>,
     /// Velocities of the points (m/s).
     pub velocity: Vec<Vector<D>>,
+    /// Points before this one belong to shells with a motion of their own, the others to sheets.
+    pub first_sheet_point: u32,
 }
 
 impl<const D: usize> ShellStep<D>
@@ -92,6 +119,43 @@ where
     pub fn new(shells: &[Shell<D>], time: f64, dt: f64) -> Result<Option<Self>, FluidError> {
         let points = |time: f64| shells.iter().map(|shell| shell.points(time)).collect::<Vec<_>>();
         Self::between(shells, &points(time), &points(time + dt), dt)
+    }
+
+    /// The same, with sheets after the shells; with `dt` 0 they are where they end.
+    pub fn with_sheets(
+        shells: &[Shell<D>],
+        sheets: &[Sheet<D>],
+        time: f64,
+        dt: f64,
+    ) -> Result<Option<Self>, FluidError> {
+        let own = Self::new(shells, time, dt)?;
+        if sheets.is_empty() {
+            return Ok(own);
+        }
+        let nothing = || Mesh { points: vec![], elements: vec![] };
+        let mut step = own.unwrap_or_else(|| Self {
+            before: nothing(),
+            after: nothing(),
+            velocity: vec![],
+            first_sheet_point: 0,
+        });
+        for sheet in sheets {
+            let first = step.after.points.len() as u32;
+            let start = if dt > 0.0 { &sheet.before } else { &sheet.after };
+            let corners_exist =
+                sheet.elements.iter().flatten().all(|&corner| (corner as usize) < start.len());
+            if start.len() != sheet.after.len() || !corners_exist {
+                return Err(FluidError::Mismatch("a sheet whose points do not fit its elements".into()));
+            }
+            let elements = sheet.elements.iter().map(|corners| corners.map(|corner| corner + first));
+            step.before.elements.extend(elements.clone());
+            step.after.elements.extend(elements);
+            step.before.points.extend(start);
+            step.after.points.extend(&sheet.after);
+            let inverse = if dt > 0.0 { 1.0 / dt } else { 0.0 };
+            step.velocity.extend(start.iter().zip(&sheet.after).map(|(a, b)| (b - a) * inverse));
+        }
+        Ok(Some(step))
     }
 
     /// The shells between given points (m), one list a shell.
@@ -125,6 +189,7 @@ where
             .collect();
         Ok(Some(Self {
             before: Mesh { points: before, elements: elements.clone() },
+            first_sheet_point: after.len() as u32,
             after: Mesh { points: after, elements },
             velocity,
         }))

@@ -1,6 +1,6 @@
 //! What can be seen from where, with the shells as they are at one instant.
 
-use super::{ShellStep, THICKNESS};
+use super::{SheetFace, ShellStep, THICKNESS};
 use crate::domain::Domain;
 use crate::error::FluidError;
 use crate::walls::{Walls, indices};
@@ -8,7 +8,7 @@ use splashdown_geometry::Aabb;
 use splashdown_geometry::ccd::{CcdOptions, Motion, first_contact};
 use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Location};
 use splashdown_geometry::mesh::SurfaceMesh;
-use splashdown_geometry::query::{MeshTree, Ray};
+use splashdown_geometry::query::{MeshTree, Ray, RayHit};
 use splashdown_math::{Dim, Space, Vector};
 use splashdown_parallel::prelude::*;
 
@@ -19,6 +19,8 @@ const UNSEEN_PHI: f64 = 1e-5;
 pub struct Sight<'m, const D: usize> {
     tree: MeshTree<'m, D, D>,
     velocity: &'m [Vector<D>],
+    /// Points from this one on belong to sheets that others move.
+    first_sheet_point: u32,
     thickness: f64,
     near: Field<D, bool>,
     grid: Grid<D>,
@@ -49,7 +51,20 @@ where
                 near.set(cell, true);
             }
         }
-        Ok(Self { tree, velocity, thickness: THICKNESS * grid.min_spacing(), near, grid })
+        Ok(Self {
+            tree,
+            velocity,
+            first_sheet_point: u32::MAX,
+            thickness: THICKNESS * grid.min_spacing(),
+            near,
+            grid,
+        })
+    }
+
+    /// The same, with points from `first` on belonging to sheets that others move.
+    pub fn with_sheets_from(mut self, first: u32) -> Self {
+        self.first_sheet_point = first;
+        self
     }
 
     /// Thickness of the shells (m).
@@ -224,11 +239,11 @@ where
         samples.par_iter().with_min_len(16).map(|&index| value(index)).collect()
     }
 
-    /// Closes the faces between cell centres that do not see each other (spec 3.2).
+    /// Closes the faces between cell centres that do not see each other (spec 3.2), and tells `walls` which of them sheets close that others move.
     pub fn close_faces(&self, walls: &mut Walls<D>) {
         for axis in 0..D {
             let lattice = *walls.velocity().component(axis).lattice();
-            let closed: Vec<(Index<D>, f64)> = lattice
+            let closed: Vec<(SheetFace<D>, f64)> = lattice
                 .indices()
                 .collect::<Vec<_>>()
                 .par_iter()
@@ -238,18 +253,53 @@ where
                     if !self.is_near(&x) {
                         return None;
                     }
-                    let (mut low, mut high) = (x, x);
-                    low[axis] -= 0.5 * lattice.spacing()[axis];
-                    high[axis] += 0.5 * lattice.spacing()[axis];
-                    self.met_velocity(&low, &high).map(|velocity| (face, velocity[axis]))
+                    self.closure(axis, face, &x, lattice.spacing()[axis])
                 })
                 .collect();
-            for (face, velocity) in closed {
-                if !walls.is_closed(axis, face) {
-                    walls.close_by_shell(axis, face, velocity);
+            for (sheet, velocity) in closed {
+                if !walls.is_closed(axis, sheet.face) {
+                    walls.close_by_shell(axis, sheet.face, velocity);
+                    if !sheet.row.is_empty() {
+                        walls.add_sheet_face(sheet);
+                    }
                 }
             }
         }
+    }
+
+    /// What closes the face at `x`, and its velocity (m/s) along the axis. The row is empty if a shell with a motion of its own is met.
+    fn closure(
+        &self,
+        axis: usize,
+        face: Index<D>,
+        x: &Vector<D>,
+        spacing: f64,
+    ) -> Option<(SheetFace<D>, f64)> {
+        let (mut low, mut high) = (*x, *x);
+        low[axis] -= 0.5 * spacing;
+        high[axis] += 0.5 * spacing;
+        let hits = self.tree.all_hits(&self.ray(&low, &high));
+        let (first, last) = (hits.first()?, hits.last()?);
+        let corners = |hit: &RayHit<D>| self.tree.mesh().elements[hit.element];
+        let own = hits.iter().find(|hit| corners(hit).iter().any(|&corner| corner < self.first_sheet_point));
+        let counted = own.map_or(&hits[..], std::slice::from_ref);
+        let share = 1.0 / counted.len() as f64;
+        let mut row: Vec<(u32, f64)> = Vec::with_capacity(D * counted.len());
+        for hit in counted {
+            for (corner, weight) in corners(hit).into_iter().zip(hit.weights) {
+                match row.iter_mut().find(|(known, _)| *known == corner) {
+                    Some((_, sum)) => *sum += share * weight,
+                    None => row.push((corner, share * weight)),
+                }
+            }
+        }
+        let velocity =
+            row.iter().map(|&(corner, weight)| weight * self.velocity[corner as usize][axis]).sum();
+        if own.is_some() {
+            row.clear();
+        }
+        row.iter_mut().for_each(|(corner, _)| *corner -= self.first_sheet_point);
+        Some((SheetFace { axis, face, row, met: [first.t, last.t] }, velocity))
     }
 }
 

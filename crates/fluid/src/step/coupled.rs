@@ -5,7 +5,7 @@ use crate::error::FluidError;
 use crate::guest::Guest;
 use crate::model::{FluidModel, TimeScheme};
 use crate::pressure::{MovableWalls, PressureReport};
-use crate::shell::ShellStep;
+use crate::shell::Sheet;
 use crate::state::FluidState;
 use splashdown_geometry::grid::{FaceFields, Index};
 use splashdown_math::{Dim, Space, Twist};
@@ -22,6 +22,11 @@ where
     /// Solids that others simulate, as last said.
     pub fn guests(&self) -> &[Guest<D>] {
         &self.guests
+    }
+
+    /// Says where the sheets are that others simulate, and how they move in the steps that follow; they do so until it is said anew.
+    pub fn set_sheets(&mut self, sheets: Vec<Sheet<D>>) {
+        self.sheets = sheets;
     }
 
     /// Everything of a step of `dt` seconds before its implicit velocity solves: afterwards the velocity is `u*`, also on closed faces, and the geometry is that of the
@@ -41,7 +46,7 @@ where
             return Err(FluidError::Mismatch(what.into()));
         }
         self.hold_memory(model);
-        let shells = ShellStep::new(&model.shells, state.time, dt)?;
+        let shells = self.shells_of(model, state.time, dt)?;
         let sights = Sights::new(model, state, shells.as_ref(), dt)?;
         let sights = sights.as_ref();
         self.place_solids(model, state.time + dt, None, sights);
@@ -84,7 +89,7 @@ where
         dt: f64,
     ) -> Result<(), FluidError> {
         self.hold_memory(model);
-        let shells = ShellStep::new(&model.shells, state.time, 0.0)?;
+        let shells = self.shells_of(model, state.time, 0.0)?;
         let sights = Sights::new(model, state, shells.as_ref(), 0.0)?;
         self.place_solids(model, state.time, None, sights.as_ref());
         self.classify(model, state);
@@ -169,7 +174,7 @@ where
         state: &mut FluidState<D>,
         dt: f64,
     ) -> Result<(), FluidError> {
-        let shells = ShellStep::new(&model.shells, state.time, dt)?;
+        let shells = self.shells_of(model, state.time, dt)?;
         let sights = Sights::new(model, state, shells.as_ref(), dt)?;
         self.continue_velocity(model, state, dt, sights.as_ref())?;
         state.time += dt;

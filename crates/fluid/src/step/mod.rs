@@ -26,7 +26,7 @@ use crate::guest::Guest;
 use crate::model::{FluidModel, TimeScheme};
 use crate::obstacle::Placement;
 use crate::pressure::{FaceDensity, PressureProblem, PressureReport, Projection};
-use crate::shell::{Shell, ShellStep, Sight};
+use crate::shell::{Sheet, Shell, ShellStep, Sight};
 use crate::state::FluidState;
 use crate::surface;
 use crate::viscosity::{Viscosity, ViscosityReport, ViscousStep};
@@ -55,6 +55,8 @@ where
     placed_guests: Vec<Guest<D>>,
     /// Solids that others simulate, where they are now.
     guests: Vec<Guest<D>>,
+    /// Sheets that others simulate, during this step.
+    sheets: Vec<Sheet<D>>,
     active_sources: Vec<bool>,
     shells: Option<ShellStep<D>>,
     pub(crate) cells: Cells<D>,
@@ -93,6 +95,7 @@ where
             placed: Vec::new(),
             placed_guests: Vec::new(),
             guests: Vec::new(),
+            sheets: Vec::new(),
             active_sources: Vec::new(),
             shells: None,
             projection: Projection::default(),
@@ -108,13 +111,23 @@ where
         })
     }
 
+    /// Shells and sheets between `time` and `time + dt`.
+    fn shells_of(
+        &self,
+        model: &FluidModel<D>,
+        time: f64,
+        dt: f64,
+    ) -> Result<Option<ShellStep<D>>, FluidError> {
+        ShellStep::with_sheets(&model.shells, &self.sheets, time, dt)
+    }
+
     /// Makes a state fit to start from: closed faces have their velocity, the flow is incompressible, levels are distances and have their particles.
     #[inline(never)]
     pub fn initialise(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>) -> Result<(), FluidError> {
         if !state.fits(model) {
             return Err(FluidError::Mismatch("the state is not one of this fluid".into()));
         }
-        let shells = ShellStep::new(&model.shells, state.time, 0.0)?;
+        let shells = self.shells_of(model, state.time, 0.0)?;
         let sights = Sights::new(model, state, shells.as_ref(), 0.0)?;
         self.place_solids(model, state.time, None, sights.as_ref());
         if let (Some(smoke), Some(carried)) = (&model.smoke, &mut state.smoke) {
@@ -153,7 +166,7 @@ where
         self.inner = None;
         self.hold_memory(model);
         let mut report = FluidReport::default();
-        let shells = ShellStep::new(&model.shells, state.time, dt)?;
+        let shells = self.shells_of(model, state.time, dt)?;
         let sights = Sights::new(model, state, shells.as_ref(), dt)?;
         let sights = sights.as_ref();
         let mut watch = Stopwatch::start();
@@ -255,7 +268,7 @@ where
     #[inline(never)]
     pub fn diagnostics(&mut self, model: &FluidModel<D>, state: &FluidState<D>) -> FluidDiagnostics {
         // Shells that cannot be cast against were refused when the state was made.
-        if let Ok(shells) = ShellStep::new(&model.shells, state.time, 0.0)
+        if let Ok(shells) = self.shells_of(model, state.time, 0.0)
             && let Ok(sights) = Sights::new(model, state, shells.as_ref(), 0.0)
         {
             self.place_solids(model, state.time, None, sights.as_ref());
@@ -400,7 +413,10 @@ where
         // As far as a path, the widest stencil around its end and the shell itself can reach.
         let fastest = crate::diagnostics::max_speed(&state.velocity);
         let reach = (fastest * dt / h).ceil().clamp(1.0, 20.0) as usize + 4;
-        let sight = |mesh: &'m _| Sight::new(&model.domain, mesh, &step.velocity, reach);
+        let sight = |mesh: &'m _| {
+            let sight = Sight::new(&model.domain, mesh, &step.velocity, reach)?;
+            Ok::<_, FluidError>(sight.with_sheets_from(step.first_sheet_point))
+        };
         Ok(Some(Self { before: sight(&step.before)?, after: sight(&step.after)?, step }))
     }
 }

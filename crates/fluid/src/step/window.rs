@@ -88,7 +88,8 @@ where
 {
     /// Where a step of `dt` seconds changes anything; `None` if that is most of the box, or if the whole box is asked for.
     pub(super) fn window(&self, model: &FluidModel<D>, state: &FluidState<D>, dt: f64) -> Option<Range<D>> {
-        let plain = model.free_surface && model.shells.is_empty() && self.guests.is_empty();
+        let plain =
+            model.free_surface && model.shells.is_empty() && self.guests.is_empty() && self.sheets.is_empty();
         if !(plain && model.options.surface.window) {
             return None;
         }
