@@ -12,6 +12,7 @@ mod rising_sphere;
 mod setup;
 mod sheets;
 mod soak;
+mod soft;
 mod stokes_cylinder;
 
 use crate::Case;
@@ -28,6 +29,10 @@ pub(super) const CASES: &[Case] = &[
     rising_sphere::CASE,
     balance::CASE,
     sheets::CASE,
+    soft::BEAM,
+    soft::BEAM_STABILITY,
+    soft::DISK,
+    soft::DISK_FINE,
     density_ratios::CASE,
     floating::CASE,
     soak::CASE,

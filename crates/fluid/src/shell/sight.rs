@@ -299,7 +299,11 @@ where
             row.clear();
         }
         row.iter_mut().for_each(|(corner, _)| *corner -= self.first_sheet_point);
-        Some((SheetFace { axis, face, row, met: [first.t, last.t] }, velocity))
+        // Elements that share a corner are one sheet.
+        let one = (last.t - first.t) * spacing < 4.0 * self.thickness;
+        let middle = 0.5 * (first.t + last.t);
+        let met = if one { [middle; 2] } else { [first.t, last.t] };
+        Some((SheetFace { axis, face, row, met }, velocity))
     }
 }
 
