@@ -12,6 +12,7 @@ mod rising_sphere;
 mod setup;
 mod sheets;
 mod soak;
+mod soak_soft;
 mod soft;
 mod stokes_cylinder;
 
@@ -36,4 +37,6 @@ pub(super) const CASES: &[Case] = &[
     density_ratios::CASE,
     floating::CASE,
     soak::CASE,
+    soak_soft::CASE,
+    soak_soft::SHORT,
 ];
