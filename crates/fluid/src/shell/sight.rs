@@ -22,11 +22,15 @@ pub struct Sight<'m, const D: usize> {
     /// Points from this one on belong to sheets that others move.
     first_sheet_point: u32,
     thickness: f64,
-    near: Field<D, bool>,
-    /// Cells that the box of an element reaches into.
-    occupied: Field<D, bool>,
+    /// Steps, also diagonal ones, to the next cell that the box of an element reaches into; at most `FAR`.
+    steps: Field<D, u8>,
+    /// Most steps at which a cell counts as near.
+    reach: u8,
     grid: Grid<D>,
 }
+
+/// Steps that are not counted any more.
+const FAR: u8 = u8::MAX;
 
 /// Cells in the box of a segment up to which it is worth looking whether any of them is occupied.
 const FEW_CELLS: isize = 64;
@@ -45,24 +49,34 @@ where
         let grid = *domain.grid();
         let tree = MeshTree::new(mesh).map_err(|error| FluidError::Mismatch(format!("a shell: {error}")))?;
         let thickness = THICKNESS * grid.min_spacing();
-        let mut near = Field::with_ghost(&grid, Location::Cell, 0, false);
-        let mut occupied = near.clone();
-        let counts = grid.cells().map(|n| n as isize);
+        let mut steps = Field::with_ghost(&grid, Location::Cell, 0, FAR);
+        let mut front: Vec<Index<D>> = Vec::new();
         for element in 0..mesh.elements.len() {
-            let bounds = mesh.element_bounds(element);
-            let (low, high) = (grid.cell_of(&bounds.min), grid.cell_of(&bounds.max));
-            let reach = reach as isize;
-            let first = std::array::from_fn(|a| (low[a].saturating_sub(reach)).clamp(0, counts[a]));
-            let last = std::array::from_fn(|a| (high[a].saturating_add(reach + 1)).clamp(0, counts[a]));
+            let [first, last] = cells_of(&grid, &mesh.element_bounds(element).grown(thickness));
             for cell in indices(first, last) {
-                near.set(cell, true);
-            }
-            let [first, last] = cells_of(&grid, &bounds.grown(thickness));
-            for cell in indices(first, last) {
-                occupied.set(cell, true);
+                if steps.at(cell) == FAR {
+                    steps.set(cell, 0);
+                    front.push(cell);
+                }
             }
         }
-        Ok(Self { tree, velocity, first_sheet_point: u32::MAX, thickness, near, occupied, grid })
+        let reach = reach.min(usize::from(FAR - 1)) as u8;
+        let last: Index<D> = grid.cells().map(|n| n as isize);
+        for step in 1..=reach {
+            let mut next = Vec::new();
+            for cell in front {
+                let from = std::array::from_fn(|a| (cell[a] - 1).max(0));
+                let to = std::array::from_fn(|a| (cell[a] + 2).min(last[a]));
+                for around in indices(from, to) {
+                    if steps.at(around) == FAR {
+                        steps.set(around, step);
+                        next.push(around);
+                    }
+                }
+            }
+            front = next;
+        }
+        Ok(Self { tree, velocity, first_sheet_point: u32::MAX, thickness, steps, reach, grid })
     }
 
     /// The same, with points from `first` on belonging to sheets that others move.
@@ -76,12 +90,18 @@ where
         self.thickness
     }
 
+    /// Steps from the point's cell to one that a shell may be in; for points outside, those of the nearest cell.
+    #[inline]
+    fn steps_from(&self, x: &Vector<D>) -> u8 {
+        let cell = self.grid.cell_of(x);
+        let inside: Index<D> = std::array::from_fn(|a| cell[a].clamp(0, self.grid.cells()[a] as isize - 1));
+        self.steps.at(inside)
+    }
+
     /// Might a shell matter to what happens at this point?
     #[inline]
     pub fn is_near(&self, x: &Vector<D>) -> bool {
-        let cell = self.grid.cell_of(x);
-        let inside: Index<D> = std::array::from_fn(|a| cell[a].clamp(0, self.grid.cells()[a] as isize - 1));
-        self.near.at(inside)
+        self.steps_from(x) <= self.reach
     }
 
     /// Samples of a field that are near a shell.
@@ -97,9 +117,15 @@ where
     /// Can anything be between the two points? Much cheaper than to look for it.
     #[inline]
     fn may_meet(&self, from: &Vector<D>, to: &Vector<D>) -> bool {
-        let [first, last] = cells_of(&self.grid, &Aabb::of_points([from, to]));
-        let count: isize = (0..D).map(|a| last[a] - first[a]).product();
-        count > FEW_CELLS || indices(first, last).any(|cell| self.occupied.at(cell))
+        let (a, b) = (self.grid.cell_of(from), self.grid.cell_of(to));
+        let apart = (0..D).map(|k| (a[k] - b[k]).unsigned_abs()).max().unwrap_or_default();
+        usize::from(self.steps_from(from)) <= apart
+    }
+
+    /// Is everything that a linear interpolation at `y` looks at on the same side of all shells?
+    #[inline]
+    fn sees_all_around(&self, y: &Vector<D>) -> bool {
+        self.steps_from(y) > 1
     }
 
     /// Is nothing between the two points?
@@ -171,8 +197,9 @@ where
     pub fn sample(&self, field: &Field<D>, y: &Vector<D>) -> Option<f64> {
         let (mut sum, mut weights) = (0.0, 0.0);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        let all = self.sees_all_around(y);
         Self::corners(field, y, |at, value, weight| {
-            if self.sees(y, &at) {
+            if all || self.sees(y, &at) {
                 sum += weight * value;
                 weights += weight;
                 (low, high) = (low.min(value), high.max(value));
@@ -185,8 +212,10 @@ where
     /// One component of a velocity (m/s): samples behind a shell count as the shell's velocity where the way to them meets it.
     pub fn sample_component(&self, component: &Field<D>, axis: usize, y: &Vector<D>) -> f64 {
         let mut sum = 0.0;
+        let all = self.sees_all_around(y);
         Self::corners(component, y, |at, value, weight| {
-            sum += weight * self.met_velocity(y, &at).map_or(value, |shell| shell[axis]);
+            let met = if all { None } else { self.met_velocity(y, &at) };
+            sum += weight * met.map_or(value, |shell| shell[axis]);
         });
         sum
     }
