@@ -32,9 +32,6 @@ pub struct Sight<'m, const D: usize> {
 /// Steps that are not counted any more.
 const FAR: u8 = u8::MAX;
 
-/// Cells in the box of a segment up to which it is worth looking whether any of them is occupied.
-const FEW_CELLS: isize = 64;
-
 impl<'m, const D: usize> Sight<'m, D>
 where
     Dim<D>: Space<D>,
