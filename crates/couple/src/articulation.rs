@@ -10,13 +10,14 @@
 //! Keeping the impulses of III for V makes this the RATTLE scheme: an isolated system keeps its momentum and angular momentum to round-off, and its
 //! energy does not drift (discarding them, a rigid rod of two bodies that turns by `a` in each step would lose the share `1 - cos a` of its spin each time).
 
+use crate::fluid_structure::{End, HeldRow};
 use crate::generalized::Velocities;
 use crate::{Model, State};
 use serde::{Deserialize, Serialize};
 use splashdown_math::{Dim, Frame, Space, Twist};
 use splashdown_rigid::joint::{
-    AssemblyOptions, Impulses, Plan, PostOptions, PreOptions, assemble, joint_errors, plan, post_stabilize,
-    pre_stabilize,
+    AssemblyOptions, Impulses, Plan, PostOptions, PreOptions, assemble, held_rows, joint_errors, plan,
+    post_stabilize, pre_stabilize,
 };
 use splashdown_rigid::{BodyState, EnergyFix, Kind};
 use std::borrow::Cow;
@@ -85,6 +86,15 @@ impl<'a, const D: usize> Articulation<'a, D>
 where
     Dim<D>: Space<D>,
 {
+    /// What the joints demand of the velocities at `frames`, whatever the force.
+    pub fn held_rows(&self, frames: &[Frame<D>]) -> Vec<HeldRow<D>> {
+        let rows = held_rows(&self.model.joints, frames, &self.plan);
+        let row = |ends: Vec<(usize, Twist<D>)>| HeldRow {
+            ends: ends.into_iter().map(|(body, wrench)| (End::Body(body), wrench)).collect(),
+        };
+        rows.into_iter().map(row).collect()
+    }
+
     /// Prepares the step from `state` of `dt` seconds. The state that is returned is the one to start from: kinematic bodies have the twist of this
     /// step, and joints hold.
     pub fn begin(model: &'a Model<D>, state: &'a State<D>, dt: f64) -> (Self, Cow<'a, State<D>>) {

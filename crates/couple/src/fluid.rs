@@ -2,7 +2,9 @@
 //!
 //! Where rigid bodies reach into the fluid, both are solved for together within the solids' stages (`fluid_structure`), and here their result is only taken over.
 
-use crate::fluid_structure::{CouplingReport, CouplingStage, SoftParticles, moved_too_far, sheets_of};
+use crate::fluid_structure::{
+    CouplingReport, CouplingStage, HeldRow, SoftParticles, moved_too_far, sheets_of,
+};
 use crate::{BlockReport, Model, Solids, SolveReport, State, StepError};
 use splashdown_fluid::{FluidDiagnostics, FluidError, FluidModel, FluidState, FluidStepper};
 use splashdown_math::{Dim, Frame, Space};
@@ -147,18 +149,26 @@ where
         coupling.full(stepper, model, state, frames, dt, motions, soft).map_err(failed(state))
     }
 
-    /// V, after joints and contact: the fluid moves with what became of the bodies.
+    /// Will [`Self::couple_finish`] have something to do?
+    pub fn is_pending(&self) -> bool {
+        self.coupling.is_pending()
+    }
+
+    /// V, after joints and contact: the fluid and what became of the bodies, with what joints and contact demand of them (`held`).
+    #[expect(clippy::too_many_arguments, reason = "what the stage of the step knows")]
     pub fn couple_finish(
         &mut self,
         model: &Model<D>,
         state: &State<D>,
+        frames: &[Frame<D>],
         dt: f64,
         motions: &mut [Motion<D>],
         soft: &mut [f64],
+        held: &[HeldRow<D>],
     ) -> Result<(), StepError> {
         let _timed = crate::stage("fluid with bodies");
         let Self { stepper: Some(stepper), coupling, coupled, .. } = self else { return Ok(()) };
-        *coupled = coupling.finish(stepper, model, dt, motions, soft).map_err(failed(state))?;
+        *coupled = coupling.finish(stepper, model, frames, dt, motions, soft, held).map_err(failed(state))?;
         Ok(())
     }
 }

@@ -3,14 +3,18 @@
 //! feel every impulse. Particles that only bodies of infinite mass can reach stay with their integrator.
 
 use crate::Model;
+use crate::fluid_structure::{End, HeldRow};
 use splashdown_geometry::{Aabb, Bvh};
-use splashdown_math::{Dim, Frame, Space, Spin, Vector};
+use splashdown_math::{Dim, Frame, Space, Spin, Twist, Vector};
 use splashdown_parallel::prelude::*;
 use splashdown_rigid::{Body, ContactMemory, ContactSolver, Geometry, Kind, Material, Motion};
 use std::sync::Arc;
 
 /// Particles are numbered from here on in the memory of contacts, whatever the number of bodies.
 const FIRST_PARTICLE: u32 = 1 << 31;
+
+/// Relative speed, as a share of the speeds, below which a contact with friction sticks.
+const STICKING: f64 = 1e-7;
 
 /// Rigid bodies and the particles they can reach in one step.
 pub(crate) struct Reached<const D: usize>
@@ -62,6 +66,55 @@ where
     /// No particles.
     pub fn nothing() -> Self {
         Self { bodies: Vec::new(), particles: Vec::new() }
+    }
+
+    /// What the contacts that push demand of the velocities `motions` of `count` bodies at `frames` and of the particles' velocities `soft` (m/s): that pairs come no nearer, and
+    /// that those that stick do not slide.
+    pub fn held_rows(
+        &self,
+        contact: &ContactSolver<D>,
+        model: &Model<D>,
+        frames: &[Frame<D>],
+        motions: &[Motion<D>],
+        soft: &[f64],
+    ) -> Vec<HeldRow<D>> {
+        let count = model.bodies.len();
+        let mut held = Vec::new();
+        for (pair, point, normal, impulse) in contact.pushes() {
+            let sides = pair.map(|body| match (body as usize).checked_sub(count) {
+                None => End::Body(body as usize),
+                Some(number) => End::Particle(self.particles[number] as usize),
+            });
+            let velocity = |side: End| match side {
+                End::Body(body) => {
+                    let frame = &frames[body];
+                    motions[body].twist(&model.bodies[body], frame).at(&(point - frame.position))
+                }
+                End::Particle(particle) => read(soft, particle as u32),
+            };
+            let mut add = |direction: Vector<D>| {
+                let end = |side: End, direction: Vector<D>| {
+                    let arm = match side {
+                        End::Body(body) => point - frames[body].position,
+                        End::Particle(_) => Vector::zeros(),
+                    };
+                    (side, Twist::of_force(&direction, &arm))
+                };
+                held.push(HeldRow { ends: vec![end(sides[0], direction), end(sides[1], -direction)] });
+            };
+            add(normal);
+            let [a, b] = sides.map(velocity);
+            let sliding = (a - b) - normal * normal.dot(&(a - b));
+            let rubs = (impulse - normal * normal.dot(&impulse)).norm() > 0.0;
+            if rubs && sliding.norm() <= STICKING * (a.norm() + b.norm()) {
+                let steepest = normal.iamax();
+                for axis in (0..D).filter(|&axis| axis != steepest) {
+                    let unit = Vector::from_fn(|k, _| f64::from(u8::from(k == axis)));
+                    add(unit - normal * normal[axis]);
+                }
+            }
+        }
+        held
     }
 
     /// The particles within reach of dynamic bodies that move with `motions` from `frames` for `dt` seconds.

@@ -296,7 +296,15 @@ where
     if rigid_only && model.fluid.is_none() && model.particles.is_empty() {
         contact.limit_energy(&stage, &model.gravity, &state.bodies, &frames, &mut full.velocities.bodies);
     }
-    fluid.couple_finish(model, state, dt, &mut full.velocities.bodies, &mut soft_velocity)?;
+    let held = if fluid.is_pending() {
+        let mut held = articulation.held_rows(&frames);
+        let motions = &full.velocities.bodies;
+        held.extend(reached.held_rows(contact, model, &frames, motions, &soft_velocity));
+        held
+    } else {
+        Vec::new()
+    };
+    fluid.couple_finish(model, state, &frames, dt, &mut full.velocities.bodies, &mut soft_velocity, &held)?;
     sleep.still(&mut full.velocities.bodies);
     memory.keep_sleeping(&state.contact, &sleep.asleep);
     let solids = match (soft, soft_step) {

@@ -259,6 +259,16 @@ where
         }
     }
 
+    /// Longest step (s) that solids with explicit elasticity can take at once; longer ones are taken in parts. Infinite without any.
+    ///
+    /// # Errors
+    /// Elements that have no stable step.
+    #[inline(never)]
+    pub fn longest_stable_step(&mut self) -> Result<f64, StepError> {
+        let (step, time) = (self.state.step, self.state.time);
+        self.longest_part(&mut None).map_err(|reason| StepError::Solids { step, time, reason })
+    }
+
     /// What was measured of the fluid after the last step, if there is one.
     pub fn fluid_diagnostics(&self) -> Option<&splashdown_fluid::FluidDiagnostics> {
         self.fluid.diagnostics()

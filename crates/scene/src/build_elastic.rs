@@ -16,8 +16,8 @@ use splashdown_deformable::{
     Solid, bending_pairs,
 };
 use splashdown_geometry::generate::{
-    CubeSplit, Diagonals, ball_tetrahedra, box_hexahedra, box_tetrahedra, disc_triangles, sheet,
-    torus_tetrahedra,
+    CubeSplit, Diagonals, bag_triangles, ball_tetrahedra, box_hexahedra, box_tetrahedra, disc_triangles,
+    sheet, torus_tetrahedra,
 };
 use splashdown_geometry::mesh::{HexahedronMesh, Mesh, SurfaceMesh, TetrahedronMesh, TriangleMesh};
 use splashdown_math::{Dim, Space, Vector};
@@ -181,6 +181,16 @@ impl ElasticSpace<3> for Dim<3> {
                     *point = Vector::<3>::new(point[1], point[2], point[0]) + centre;
                 }
                 tetrahedra(mesh)
+            }
+            Geometry::Bag(own) => {
+                let centre = point::<3>(name, &own.centre)?;
+                let mut mesh = bag_triangles(Vector::zeros(), own.radius, own.mouth, own.cells as usize)
+                    .map_err(failed)?;
+                let turn = if own.upside_down { -1.0 } else { 1.0 };
+                for point in &mut mesh.points {
+                    *point = Vector::<3>::new(point[0], turn * point[1], turn * point[2]) + centre;
+                }
+                Ok(cloth(mesh))
             }
             Geometry::File(own) => {
                 let offset =
@@ -357,7 +367,7 @@ where
         let is_sheet = D == 3
             && matches!(
                 &body.geometry,
-                Geometry::Sheet(_) | Geometry::File(FileGeometry { surface: true, .. })
+                Geometry::Sheet(_) | Geometry::Bag(_) | Geometry::File(FileGeometry { surface: true, .. })
             );
         let lame = if is_sheet {
             Lame::plane_stress(own.young, own.poisson)

@@ -16,7 +16,7 @@ pub struct ShippedScene {
 }
 
 /// Name and text of every file in `scenes/`; a test compares this list with the folder.
-const FILES: [(&str, &str); 69] = [
+const FILES: [(&str, &str); 76] = [
     ("quickstart", include_str!("../../../scenes/quickstart.toml")),
     ("splashdown", include_str!("../../../scenes/splashdown.toml")),
     ("quickstart-2d", include_str!("../../../scenes/quickstart-2d.toml")),
@@ -71,6 +71,13 @@ const FILES: [(&str, &str); 69] = [
     ("smoke-ring", include_str!("../../../scenes/smoke-ring.toml")),
     ("falling-cylinder", include_str!("../../../scenes/falling-cylinder.toml")),
     ("floating-boxes", include_str!("../../../scenes/floating-boxes.toml")),
+    ("boat", include_str!("../../../scenes/boat.toml")),
+    ("cloth-bag", include_str!("../../../scenes/cloth-bag.toml")),
+    ("bag-yanked", include_str!("../../../scenes/bag-yanked.toml")),
+    ("sheet-from-tank", include_str!("../../../scenes/sheet-from-tank.toml")),
+    ("balloon", include_str!("../../../scenes/balloon.toml")),
+    ("soft-torus", include_str!("../../../scenes/soft-torus.toml")),
+    ("swimming-fish", include_str!("../../../scenes/swimming-fish.toml")),
     ("floating-jelly", include_str!("../../../scenes/floating-jelly.toml")),
     ("smoke-ball", include_str!("../../../scenes/smoke-ball.toml")),
     ("dam-break-2d", include_str!("../../../scenes/dam-break-2d.toml")),

@@ -21,6 +21,9 @@ mod structures;
 mod tangled;
 mod waves;
 
+pub(super) use set_up::neo_hookean;
+pub(super) use structures::beam_of_springs;
+
 use crate::Case;
 
 #[rustfmt::skip]

@@ -90,6 +90,16 @@ pub(super) fn material(
     })
 }
 
+/// A neo-Hookean material of this Young's modulus (Pa), Poisson's ratio, density (kg/m^D) and damping time (s).
+pub(in super::super) fn neo_hookean(
+    young: f64,
+    poisson: f64,
+    density: f64,
+    damping: f64,
+) -> Result<Material, CaseError> {
+    material(Model::NeoHookean, young, poisson, density, damping)
+}
+
 /// Flat coordinates.
 pub(super) fn flat<const D: usize>(points: &[Vector<D>]) -> Vec<f64> {
     points.iter().flat_map(|x| x.iter().copied()).collect()

@@ -25,8 +25,15 @@ pub(super) const CASE: Case = Case {
     run,
 };
 
-/// The beam, its rest positions, and which of its scalars are free.
 fn beam(overdamping: f64) -> Result<(Solid<2>, Vec<Vector<2>>), CaseError> {
+    beam_of_springs(overdamping, 0.1).map(|(solid, points, _)| (solid, points))
+}
+
+/// The beam with particles of `mass` (kg), its rest positions and the corners of its triangles.
+pub(in super::super) fn beam_of_springs(
+    overdamping: f64,
+    mass: f64,
+) -> Result<(Solid<2>, Vec<Vector<2>>, Vec<u32>), CaseError> {
     let mesh = sheet(
         Vector::<2>::new(0.95, 0.0),
         Vector::<2>::new(0.1, 0.0),
@@ -37,7 +44,7 @@ fn beam(overdamping: f64) -> Result<(Solid<2>, Vec<Vector<2>>), CaseError> {
     .map_err(failed("meshing"))?;
     let count = mesh.points.len();
     let held: Vec<bool> = mesh.points.iter().map(|x| x[1] < 1e-9).collect();
-    let mut solid = Solid::new(vec![0.1; count], held, Vector::zeros());
+    let mut solid = Solid::new(vec![mass; count], held, Vector::zeros());
     let inverses = solid.inverse_masses();
     let (edges, _) = mesh.edge_elements();
     let springs: Vec<EdgeSpring> = edges
@@ -48,10 +55,10 @@ fn beam(overdamping: f64) -> Result<(Solid<2>, Vec<Vector<2>>), CaseError> {
         })
         .collect();
     solid.add(EdgeSprings::<2>::new("edges", &springs));
-    let nodes = mesh.elements.iter().flatten().copied().collect();
+    let nodes: Vec<u32> = mesh.elements.iter().flatten().copied().collect();
     let rest = flat(&mesh.points);
-    solid.add(AltitudeSprings::<2>::new(nodes, &rest, &inverses, 400.0, overdamping, Altitudes::All));
-    Ok((solid, mesh.points))
+    solid.add(AltitudeSprings::<2>::new(nodes.clone(), &rest, &inverses, 400.0, overdamping, Altitudes::All));
+    Ok((solid, mesh.points, nodes))
 }
 
 /// Lowest frequency (rad/s) of small oscillations and its mode, by inverse iteration on the stiffness applied to unit vectors.

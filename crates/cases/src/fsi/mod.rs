@@ -12,6 +12,8 @@ mod rising_sphere;
 mod setup;
 mod sheets;
 mod soak;
+mod soak_soft;
+mod soft;
 mod stokes_cylinder;
 
 use crate::Case;
@@ -28,7 +30,13 @@ pub(super) const CASES: &[Case] = &[
     rising_sphere::CASE,
     balance::CASE,
     sheets::CASE,
+    soft::BEAM,
+    soft::BEAM_STABILITY,
+    soft::DISK,
+    soft::DISK_FINE,
     density_ratios::CASE,
     floating::CASE,
     soak::CASE,
+    soak_soft::CASE,
+    soak_soft::SHORT,
 ];

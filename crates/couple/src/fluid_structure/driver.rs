@@ -1,5 +1,6 @@
 //! One coupled solve: from `u*` and `v*` to incompressible fluid that moves with its solids.
 
+use super::held::{Demands, HeldMass};
 use super::interface::LEAST_FRACTION;
 use super::mass::multiply;
 use super::soft::SoftGuest;
@@ -7,7 +8,7 @@ use super::{
     CouplingFace, CouplingOptions, FaceMass, Operators, SolidMass, Viscous, coupling_faces, viscous,
 };
 use serde::{Deserialize, Serialize};
-use splashdown_fluid::pressure::{MovableWalls, PressureProblem};
+use splashdown_fluid::pressure::{Mobility, MovableWalls, PressureProblem};
 use splashdown_fluid::shell::SheetFace;
 use splashdown_fluid::viscosity::ViscousStep;
 use splashdown_fluid::{CellKind, FluidError, FluidModel, FluidState, FluidStepper};
@@ -67,8 +68,12 @@ pub fn solve_coupled<const D: usize>(
 where
     Dim<D>: Space<D>,
 {
+    if solids.len() != stepper.guests().len() {
+        let (found, expected) = (solids.len(), stepper.guests().len());
+        return Err(FluidError::Mismatch(format!("{found} solids for {expected} guests of the fluid")));
+    }
     let mut none = SoftSolve { guests: &[], sheet_particles: &[], inverse_mass: &[], velocity: &mut [] };
-    solve_with_soft(stepper, model, state, dt, solids, &mut none, options)
+    solve_with_soft(stepper, model, state, dt, solids, &mut none, &Demands::default(), options)
 }
 
 /// Soft bodies in a coupled solve: the guests after the rigid ones, and sheets.
@@ -83,12 +88,41 @@ pub(super) struct SoftSolve<'a, const D: usize> {
 }
 
 impl<const D: usize> SoftSolve<'_, D> {
-    fn is_empty(&self) -> bool {
-        self.guests.is_empty() && self.sheet_particles.is_empty()
+    /// Scalars of the stacked particle velocities, with weights, whose sum is the velocity along `axis` of the sheets where they close a face.
+    pub fn sheet_row(&self, sheet: &SheetFace<D>, axis: usize) -> Option<Vec<(usize, f64)>> {
+        let scalar = |&(point, weight): &(u32, f64)| {
+            self.sheet_particles.get(point as usize).map(|particle| (D * particle + axis, weight))
+        };
+        sheet.row.iter().map(scalar).collect()
     }
 }
 
-/// [`solve_coupled`] with soft bodies.
+/// Mass (kg) of the fluid that moves with a face that sheets close; `None` without fluid.
+pub(super) fn sheet_mass<const D: usize>(
+    problem: &PressureProblem<D>,
+    sheet: &SheetFace<D>,
+    mass: FaceMass,
+) -> Option<f64>
+where
+    Dim<D>: Space<D>,
+{
+    let (axis, face) = (sheet.axis, sheet.face);
+    let [below, above] = problem.kinds(axis, face).map(|kind| kind == CellKind::Fluid);
+    if !(below || above) {
+        return None;
+    }
+    // Each side carries its part of the dual cell, up to the sheet; air carries none.
+    let parts = [(below, sheet.met[0]), (above, 1.0 - sheet.met[1])];
+    let wet: f64 = parts.iter().filter(|(wet, _)| *wet).map(|(_, part)| part).sum();
+    let part = match mass {
+        FaceMass::Full => 1.0,
+        FaceMass::Fraction => wet.clamp(LEAST_FRACTION, 1.0),
+    };
+    Some(part * problem.density(axis, face) * problem.domain.grid().cell_volume())
+}
+
+/// [`solve_coupled`] with soft bodies and demands. Solids after those that are guests are not in the fluid; demands tie them to those that are.
+#[expect(clippy::too_many_arguments, reason = "the parts of one system")]
 pub(super) fn solve_with_soft<const D: usize>(
     stepper: &mut FluidStepper<D>,
     model: &FluidModel<D>,
@@ -96,13 +130,15 @@ pub(super) fn solve_with_soft<const D: usize>(
     dt: f64,
     solids: &mut [Immersed<D>],
     soft: &mut SoftSolve<D>,
+    demands: &Demands,
     options: &CouplingOptions,
 ) -> Result<CouplingReport, FluidError>
 where
     Dim<D>: Space<D>,
 {
-    if solids.len() + soft.guests.len() != stepper.guests().len() {
-        let (found, expected) = (solids.len() + soft.guests.len(), stepper.guests().len());
+    let expected = stepper.guests().len();
+    if solids.len() + soft.guests.len() < expected {
+        let found = solids.len() + soft.guests.len();
         return Err(FluidError::Mismatch(format!("{found} solids for {expected} guests of the fluid")));
     }
     let step = match model.options.viscous_step {
@@ -111,15 +147,16 @@ where
     };
     let viscosity = model.liquids[0].viscosity;
     let implicit = viscosity > 0.0 && model.options.viscous_step != ViscousStep::Explicit;
-    if model.liquids.len() == 1 && implicit && soft.is_empty() {
+    if model.liquids.len() == 1 && implicit {
         let viscous = Viscous { viscosity, dt: step };
-        return solve_viscous(stepper, model, state, dt, solids, options, viscous);
+        return solve_viscous(stepper, model, state, dt, solids, soft, demands, options, viscous);
     }
-    // Liquids of several viscosities, or soft bodies: viscosity by itself, with the solids as walls.
+    // Liquids of several viscosities: viscosity by itself, with the solids as walls.
     stepper.apply_viscosity(model, state, dt)?;
-    solve_inviscid(stepper, model, state, dt, solids, soft, options)
+    solve_inviscid(stepper, model, state, dt, solids, soft, demands, options)
 }
 
+#[expect(clippy::too_many_arguments, reason = "the parts of one system")]
 fn solve_inviscid<const D: usize>(
     stepper: &mut FluidStepper<D>,
     model: &FluidModel<D>,
@@ -127,16 +164,18 @@ fn solve_inviscid<const D: usize>(
     dt: f64,
     solids: &mut [Immersed<D>],
     soft: &mut SoftSolve<D>,
+    demands: &Demands,
     options: &CouplingOptions,
 ) -> Result<CouplingReport, FluidError>
 where
     Dim<D>: Space<D>,
 {
     let first = model.obstacles.len();
+    let rigid = stepper.guests().len() - soft.guests.len();
     let faces = coupling_faces(&stepper.problem(model), stepper.guests(), first, options.mass);
     let movable: Vec<&CouplingFace<D>> =
-        faces.iter().filter(|face| solids.get(face.guest).is_some_and(|s| s.mass.is_some())).collect();
-    let on_soft = particle_faces(&stepper.problem(model), &faces, solids.len(), soft, options.mass);
+        faces.iter().filter(|face| face.guest < rigid && solids[face.guest].mass.is_some()).collect();
+    let on_soft = particle_faces(&stepper.problem(model), &faces, rigid, soft, options.mass);
     let scalars = soft.velocity.len();
     let soft_inverses = lump_on_particles(&on_soft, state, soft);
 
@@ -172,21 +211,22 @@ where
     let layout = VelocityLayout::new::<D>(scalars, 0, solids.len());
     let inverse_mass = InverseMass::new(layout, soft_inverses, vec![], inverses).map_err(&failed)?;
 
+    // What contact and joints demand is met before the pressure acts, and kept.
+    let held = HeldMass::new(&inverse_mass, demands).map_err(&failed)?;
+    if let Some(held) = &held {
+        held.meet(&demands.values, &mut velocity);
+        read_twists(&velocity[scalars..], solids);
+    }
     // Lumping does not change the velocities of the faces that solids close; they all get those of the solids.
-    let twists: Vec<Twist<D>> = solids.iter().map(|solid| solid.twist).collect();
-    stepper.set_guest_twists(model, &twists, None);
+    stepper.set_guest_twists(model, &twists_of(&solids[..rigid]), None);
     stepper.set_face_velocities(&soft_velocities(&on_soft, &velocity), None);
     let flux = flux_of(stepper, model, &movable, &on_soft, &inverse_mass).map_err(&failed)?;
-    let mut walls = MovableWalls { flux: &flux, inverse_mass: &inverse_mass, velocity: &mut velocity };
+    let mobility: &dyn Mobility = held.as_ref().map_or(&inverse_mass, |held| held);
+    let mut walls = MovableWalls { flux: &flux, mobility, velocity: &mut velocity };
     let solved = stepper.project_with(model, state, dt, &mut walls)?;
     soft.velocity.copy_from_slice(&velocity[..scalars]);
-    for (solid, part) in solids.iter_mut().zip(velocity[scalars..].chunks_exact(n)) {
-        if solid.mass.is_some() {
-            solid.twist = Twist::read(part);
-        }
-    }
-    let twists: Vec<Twist<D>> = solids.iter().map(|solid| solid.twist).collect();
-    stepper.set_guest_twists(model, &twists, Some(&mut state.velocity));
+    read_twists(&velocity[scalars..], solids);
+    stepper.set_guest_twists(model, &twists_of(&solids[..rigid]), Some(&mut state.velocity));
     stepper.set_face_velocities(&soft_velocities(&on_soft, &velocity), Some(&mut state.velocity));
     Ok(CouplingReport {
         faces: movable.len() + on_soft.len(),
@@ -198,6 +238,25 @@ where
         wall_correction: solved.wall_correction,
         ..CouplingReport::default()
     })
+}
+
+/// Takes the velocities of those that can move from stacked ones.
+fn read_twists<const D: usize>(stacked: &[f64], solids: &mut [Immersed<D>])
+where
+    Dim<D>: Space<D>,
+{
+    for (solid, part) in solids.iter_mut().zip(stacked.chunks_exact(Twist::<D>::LEN)) {
+        if solid.mass.is_some() {
+            solid.twist = Twist::read(part);
+        }
+    }
+}
+
+fn twists_of<const D: usize>(solids: &[Immersed<D>]) -> Vec<Twist<D>>
+where
+    Dim<D>: Space<D>,
+{
+    solids.iter().map(|solid| solid.twist).collect()
 }
 
 /// A coupling face that particles move.
@@ -226,27 +285,13 @@ where
     let of_body = |face: &CouplingFace<D>| {
         let guest = soft.guests.get(face.guest.checked_sub(first_soft)?)?;
         let CouplingFace { axis, face: index, closed, mass, .. } = *face;
-        Some(ParticleFace { axis, face: index, closed, mass, row: guest.row(problem, face).to_vec() })
+        Some(ParticleFace { axis, face: index, closed, mass, row: guest.row(problem, axis, index).to_vec() })
     };
-    let volume = problem.domain.grid().cell_volume();
     let of_sheet = |sheet: &SheetFace<D>| {
         let (axis, face) = (sheet.axis, sheet.face);
-        let [below, above] = problem.kinds(axis, face).map(|kind| kind == CellKind::Fluid);
-        if !(below || above) {
-            return None;
-        }
-        // Each side carries its part of the dual cell, up to the sheet; air carries none.
-        let parts = [(below, sheet.met[0]), (above, 1.0 - sheet.met[1])];
-        let wet: f64 = parts.iter().filter(|(wet, _)| *wet).map(|(_, part)| part).sum();
-        let part = match mass {
-            FaceMass::Full => 1.0,
-            FaceMass::Fraction => wet.clamp(LEAST_FRACTION, 1.0),
-        };
-        let scalar = |&(point, weight): &(u32, f64)| {
-            soft.sheet_particles.get(point as usize).map(|particle| (D * particle + axis, weight))
-        };
-        let row = sheet.row.iter().map(scalar).collect::<Option<Vec<_>>>()?;
-        Some(ParticleFace { axis, face, closed: 1.0, mass: part * problem.density(axis, face) * volume, row })
+        let mass = sheet_mass(problem, sheet, mass)?;
+        let row = soft.sheet_row(sheet, axis)?;
+        Some(ParticleFace { axis, face, closed: 1.0, mass, row })
     };
     let bodies = faces.iter().filter_map(of_body);
     bodies.chain(problem.walls.sheet_faces().iter().filter_map(of_sheet)).collect()
@@ -339,12 +384,15 @@ where
     CsrMatrix::from_triplets(inverse_mass.layout().len(), grid.cell_count(), &entries)
 }
 
+#[expect(clippy::too_many_arguments, reason = "the parts of one system")]
 fn solve_viscous<const D: usize>(
     stepper: &mut FluidStepper<D>,
     model: &FluidModel<D>,
     state: &mut FluidState<D>,
     dt: f64,
     solids: &mut [Immersed<D>],
+    soft: &mut SoftSolve<D>,
+    demands: &Demands,
     options: &CouplingOptions,
     viscous: Viscous,
 ) -> Result<CouplingReport, FluidError>
@@ -352,34 +400,53 @@ where
     Dim<D>: Space<D>,
 {
     let failed = FluidError::solve("coupled viscous flow");
-    let movable: Vec<bool> = solids.iter().map(|solid| solid.mass.is_some()).collect();
-    let masses: Vec<Option<SolidMass<D>>> = solids.iter().map(|solid| solid.mass.clone()).collect();
-    let mut twists: Vec<Twist<D>> = solids.iter().map(|solid| solid.twist).collect();
+    let (n, scalars) = (Twist::<D>::LEN, soft.velocity.len());
+    let rigid = stepper.guests().len() - soft.guests.len();
+    let movable: Vec<bool> = solids[..rigid]
+        .iter()
+        .map(|solid| solid.mass.is_some())
+        .chain(soft.guests.iter().map(|_| true))
+        .collect();
     // Solids that move as told give their velocity to the faces they close; it does not matter what the others give.
-    stepper.set_guest_twists(model, &twists, None);
+    stepper.set_guest_twists(model, &twists_of(&solids[..rigid]), None);
     let problem = stepper.problem(model);
     let first = model.obstacles.len();
-    let operators = Operators::new(&problem, stepper.guests(), first, &movable, Some(viscous), options)
-        .map_err(&failed)?;
+    let operators =
+        Operators::with_soft(&problem, stepper.guests(), first, &movable, Some(soft), Some(viscous), options)
+            .map_err(&failed)?;
     // What solids close keeps the advected velocity here: it is the momentum that is lumped.
     problem.apply_known(&mut state.velocity, dt);
+    let mut structure = viscous::Structure {
+        scalar_masses: (0..scalars)
+            .map(|scalar| {
+                Some(soft.inverse_mass[scalar / D]).filter(|inverse| *inverse > 0.0).map(f64::recip)
+            })
+            .collect(),
+        solids: solids.iter().map(|solid| solid.mass.clone()).collect(),
+        velocity: soft.velocity.to_vec(),
+        demands,
+    };
+    structure.velocity.resize(scalars + n * solids.len(), 0.0);
+    for (solid, part) in solids.iter().zip(structure.velocity[scalars..].chunks_exact_mut(n)) {
+        solid.twist.write(part);
+    }
     let FluidState { velocity, pressure, .. } = state;
     let (report, corrections) = viscous::solve(
         &problem,
         &operators,
         viscous,
-        &masses,
-        &mut twists,
+        &mut structure,
         velocity,
         pressure,
         dt,
         &model.options.pressure,
     )?;
-    for (solid, twist) in solids.iter_mut().zip(&twists) {
-        solid.twist = *twist;
-    }
+    soft.velocity.copy_from_slice(&structure.velocity[..scalars]);
+    read_twists(&structure.velocity[scalars..], solids);
+    let on_particles = operators.particle_velocities(&structure.velocity);
     // Faces inside solids and on walls.
-    stepper.set_guest_twists(model, &twists, None);
+    stepper.set_guest_twists(model, &twists_of(&solids[..rigid]), None);
+    stepper.set_face_velocities(&on_particles, None);
     if let Some(walls) = stepper.walls() {
         walls.impose(&mut state.velocity);
     }

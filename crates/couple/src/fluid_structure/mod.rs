@@ -11,15 +11,17 @@
 //! | `beta`, `M` | masses of faces, and of solids with the lumped fluid | `interface`, `mass` |
 //! | `G`, `G_mu` | volume-weighted divergence and factored viscosity over all faces | `operators` |
 //! | solve without viscosity | Poisson problem plus rank 6 for each body | `splashdown_fluid::pressure::MovableWalls` |
+//! | `H` | what contact and joints demand of the solids | `held` |
 //! | solve with viscosity | pressure Schur complement of the same system | `viscous` |
 //!
 //! Soft bodies of triangles in the plane or tetrahedra in space take part through their particles: `J` has the barycentric weights of the point where the line between two
-//! centres meets their surface, and the fluid is lumped on the particles axis by axis (spec 3.2, 3.4.4). With viscosity they are walls to it first. Sheets (segments in the plane,
+//! centres meets their surface, and the fluid is lumped on the particles axis by axis (spec 3.2, 3.4.4). Sheets (segments in the plane,
 //! triangles in space) have fluid on both sides, which sees and carries nothing through them (`splashdown_fluid::shell`); a face that they close pushes them from both.
 //!
 //! The forms that keep the coupling impulses as unknowns, positive definite or indefinite, are in the tests as references.
 
 mod driver;
+mod held;
 mod interface;
 mod mass;
 mod operators;
@@ -28,6 +30,7 @@ mod stage;
 mod viscous;
 
 pub use driver::{CouplingReport, Immersed, solve_coupled};
+pub(crate) use held::{End, HeldRow};
 pub use interface::{CouplingFace, coupling_faces};
 pub use mass::SolidMass;
 pub use operators::{Operators, Viscous};

@@ -1,8 +1,10 @@
 //! Divergence, viscosity and interpolation as sparse matrices over the free faces and those bound to solids (spec/fluid-structure.md 3.4, 3.8).
 
+use super::driver::{SoftSolve, sheet_mass};
 use super::interface::{LEAST_FRACTION, outside, row_of};
 use super::{CouplingOptions, FaceMass, Tangential};
 use splashdown_fluid::pressure::PressureProblem;
+use splashdown_fluid::shell::SheetFace;
 use splashdown_fluid::{CellKind, Guest, Side};
 use splashdown_geometry::grid::{FaceFields, FaceIndexMap, Field, GHOST_LAYERS, Index, IndexMap, Lattice};
 use splashdown_math::{Dim, Space, Twist};
@@ -23,10 +25,12 @@ pub struct BoundFace<const D: usize>
 where
     Dim<D>: Space<D>,
 {
-    /// Which solid.
+    /// Which solid; sheets together have the number after the last guest.
     pub guest: usize,
-    /// `J`.
+    /// `J` of a rigid one; zero for the others.
     pub row: Twist<D>,
+    /// `J`: scalars of the stacked velocities of particles and solids, with weights.
+    pub columns: Vec<(usize, f64)>,
     /// Mass (kg) of its fluid.
     pub mass: f64,
 }
@@ -75,6 +79,8 @@ where
     pub shut_cells: usize,
     /// Open faces next to walls and solids that cannot move, to which the fluid sticks: axis, face, velocity (m/s).
     pub held: Vec<(usize, Index<D>, f64)>,
+    /// First guest that particles move.
+    first_soft: usize,
 }
 
 /// Mark of faces that a no-slip wall of the domain holds.
@@ -93,6 +99,22 @@ where
         viscous: Option<Viscous>,
         options: &CouplingOptions,
     ) -> Result<Self, SolveError> {
+        Self::with_soft(problem, guests, first_guest, movable, None, viscous, options)
+    }
+
+    /// The same with soft bodies, the last guests, and sheets.
+    pub(super) fn with_soft(
+        problem: &PressureProblem<D>,
+        guests: &[Guest<D>],
+        first_guest: usize,
+        movable: &[bool],
+        soft: Option<&SoftSolve<D>>,
+        viscous: Option<Viscous>,
+        options: &CouplingOptions,
+    ) -> Result<Self, SolveError> {
+        let first_soft = guests.len() - soft.map_or(0, |soft| soft.guests.len());
+        let scalars = soft.map_or(0, |soft| soft.velocity.len());
+        let sheets = SheetRows::new(problem, soft);
         let grid = problem.domain.grid();
         let periodic = problem.domain.periodic();
         let marks = match (viscous, options.tangential) {
@@ -113,7 +135,7 @@ where
         let solid_side = viscous.is_some() && options.tangential == Tangential::SolidSide;
         let bound_numbers = FaceIndexMap::new(grid, GHOST_LAYERS, periodic, |axis, face| {
             if holder(axis, face).is_none() {
-                return false;
+                return sheets.at(axis, face).is_some();
             }
             problem.kinds(axis, face).contains(&CellKind::Fluid)
                 || solid_side && has_free_neighbour(problem, &free, axis, face)
@@ -122,9 +144,19 @@ where
         for axis in 0..D {
             let lattice = grid.lattice(splashdown_geometry::grid::Location::Face(axis), GHOST_LAYERS);
             for face in bound_numbers.axis(axis).indices() {
-                let guest = holder(axis, face).unwrap_or_default();
+                let (Some(guest), sheet) = (holder(axis, face), sheets.at(axis, face)) else {
+                    if let (Some(soft), Some(sheet)) = (soft, sheets.at(axis, face)) {
+                        bound.push(BoundFace {
+                            guest: guests.len(),
+                            row: Twist::zero(),
+                            columns: soft.sheet_row(sheet, axis).unwrap_or_default(),
+                            mass: sheet_mass(problem, sheet, options.mass).unwrap_or_default(),
+                        });
+                    }
+                    continue;
+                };
+                debug_assert!(sheet.is_none());
                 let at = lattice.position(face);
-                let row = row_of(axis, &problem.domain.arm(&guests[guest].placement.frame.position, &at));
                 let wet = problem.kinds(axis, face).contains(&CellKind::Fluid);
                 let part = match options.mass {
                     // Faces inside the solid are there for their velocity only.
@@ -134,9 +166,22 @@ where
                     }
                     _ => 1.0,
                 };
+                let (row, columns) = match guest.checked_sub(first_soft).zip(soft) {
+                    Some((number, soft)) => {
+                        (Twist::zero(), soft.guests[number].row(problem, axis, face).to_vec())
+                    }
+                    None => {
+                        let row =
+                            row_of(axis, &problem.domain.arm(&guests[guest].placement.frame.position, &at));
+                        let (n, mut entries) = (Twist::<D>::LEN, [0.0; 6]);
+                        row.write(&mut entries);
+                        (row, (0..n).map(|k| (scalars + guest * n + k, entries[k])).collect())
+                    }
+                };
                 bound.push(BoundFace {
                     guest,
                     row,
+                    columns,
                     mass: part * problem.density(axis, face) * grid.cell_volume(),
                 });
             }
@@ -187,16 +232,30 @@ where
                 }
             }
         }
-        let mut assembly = Assembly {
+        let fluid_side = options.tangential == Tangential::FluidSide;
+        let Strain { rows, constants: known_strain, on_sheets } = Assembly {
             problem,
             tie: &tie,
             bound: &bound,
+            sheets: &sheets,
+            soft,
             free: free.len(),
-            fluid_side: options.tangential == Tangential::FluidSide,
-        };
-        let (cells, divergence, known, grounded, shut_cells) = assembly.divergence()?;
+            fluid_side,
+        }
+        .strain(viscous);
+        bound.extend(on_sheets);
+        let strain = CsrMatrix::from_rows(free.len() + bound.len(), rows)?;
+        let (cells, divergence, known, grounded, shut_cells) = Assembly {
+            problem,
+            tie: &tie,
+            bound: &bound,
+            sheets: &sheets,
+            soft,
+            free: free.len(),
+            fluid_side,
+        }
+        .divergence()?;
         let (known_flux, known_faces) = known;
-        let (strain, known_strain) = assembly.strain(viscous)?;
         let mut masses = vec![0.0; free.len()];
         for axis in 0..D {
             for (number, face) in free.axis(axis).indices().enumerate() {
@@ -217,19 +276,35 @@ where
             masses,
             shut_cells,
             held,
+            first_soft,
         })
     }
 
-    /// `[1 0; 0 J]`: velocities of all faces from those of the free ones and the stacked twists of `solids` solids.
-    pub fn interpolation(&self, solids: usize) -> Result<CsrMatrix, SolveError> {
-        let (free, n) = (self.free.len(), Twist::<D>::LEN);
+    /// `[1 0; 0 J]`: velocities of all faces from those of the free ones and the `scalars` stacked ones of particles and solids.
+    pub fn interpolation(&self, scalars: usize) -> Result<CsrMatrix, SolveError> {
+        let free = self.free.len();
         let faces = (0..free).map(|face| vec![(face, 1.0)]);
         let bound = self.bound.iter().map(|face| {
-            let mut row = [0.0; 6];
-            face.row.write(&mut row);
-            (0..n).map(|k| (free + face.guest * n + k, row[k])).collect::<Vec<_>>()
+            face.columns.iter().map(|&(column, weight)| (free + column, weight)).collect::<Vec<_>>()
         });
-        CsrMatrix::from_rows(free + solids * n, faces.chain(bound))
+        CsrMatrix::from_rows(free + scalars, faces.chain(bound))
+    }
+
+    /// Velocities (m/s) of the faces that particles move: axis, face, velocity.
+    pub(super) fn particle_velocities(&self, stacked: &[f64]) -> Vec<(usize, Index<D>, f64)> {
+        let mut found = Vec::new();
+        for axis in 0..D {
+            let numbers = self.bound_numbers.first(axis)..;
+            for (number, face) in numbers.zip(self.bound_numbers.axis(axis).indices()) {
+                let bound = &self.bound[number];
+                if bound.guest >= self.first_soft {
+                    let velocity =
+                        bound.columns.iter().map(|&(column, weight)| weight * stacked[column]).sum();
+                    found.push((axis, face, velocity));
+                }
+            }
+        }
+        found
     }
 
     /// Velocities of all faces, free then bound.
@@ -354,6 +429,37 @@ where
     0.0
 }
 
+/// The faces that sheets with known particles close.
+struct SheetRows<'a, const D: usize> {
+    faces: &'a [SheetFace<D>],
+    /// By axis, ascending: face and place in `faces`.
+    numbers: [Vec<(Index<D>, usize)>; 3],
+}
+
+impl<'a, const D: usize> SheetRows<'a, D>
+where
+    Dim<D>: Space<D>,
+{
+    fn new(problem: &PressureProblem<'a, D>, soft: Option<&SoftSolve<D>>) -> Self {
+        let mut numbers = [const { Vec::new() }; 3];
+        let faces = problem.walls.sheet_faces();
+        for (number, sheet) in faces.iter().enumerate() {
+            let known = soft.is_some_and(|soft| soft.sheet_row(sheet, sheet.axis).is_some());
+            if known && problem.kinds(sheet.axis, sheet.face).contains(&CellKind::Fluid) {
+                numbers[sheet.axis].push((sheet.face, number));
+            }
+        }
+        numbers.iter_mut().for_each(|list| list.sort_unstable());
+        Self { faces, numbers }
+    }
+
+    fn at(&self, axis: usize, face: Index<D>) -> Option<&'a SheetFace<D>> {
+        let list = &self.numbers[axis];
+        let place = list.binary_search_by_key(&face, |(face, _)| *face).ok()?;
+        Some(&self.faces[list[place].1])
+    }
+}
+
 struct Assembly<'a, const D: usize, T>
 where
     Dim<D>: Space<D>,
@@ -361,6 +467,8 @@ where
     problem: &'a PressureProblem<'a, D>,
     tie: &'a T,
     bound: &'a [BoundFace<D>],
+    sheets: &'a SheetRows<'a, D>,
+    soft: Option<&'a SoftSolve<'a, D>>,
     free: usize,
     fluid_side: bool,
 }
@@ -373,11 +481,12 @@ where
     Dim<D>: Space<D>,
     T: Fn(usize, Index<D>) -> Tie + Sync + Send,
 {
+    /// Faces, free and bound.
     fn columns(&self) -> usize {
         self.free + self.bound.len()
     }
 
-    fn divergence(&mut self) -> Result<Divergence<D>, SolveError> {
+    fn divergence(&self) -> Result<Divergence<D>, SolveError> {
         let problem = self.problem;
         let grid = problem.domain.grid();
         let faces_of = |cell: Index<D>| {
@@ -432,13 +541,13 @@ where
     }
 
     /// One row for each pair of neighbouring faces of the same axis, `sqrt(dt mu V) (difference) / h`.
-    fn strain(&self, viscous: Option<Viscous>) -> Result<(CsrMatrix, Vec<f64>), SolveError> {
+    fn strain(&self, viscous: Option<Viscous>) -> Strain<D> {
+        let mut strain = Strain { rows: Vec::new(), constants: Vec::new(), on_sheets: Vec::new() };
         let Some(viscous) = viscous.filter(|v| v.viscosity > 0.0) else {
-            return Ok((CsrMatrix::zeros(0, self.columns()), Vec::new()));
+            return strain;
         };
         let (domain, grid) = (self.problem.domain, self.problem.domain.grid());
         let root = (viscous.dt * viscous.viscosity * grid.cell_volume()).sqrt();
-        let (mut rows, mut known) = (Vec::new(), Vec::new());
         for axis in 0..D {
             let lattice = *self.problem.walls.velocity().component(axis).lattice();
             for along in 0..D {
@@ -468,14 +577,62 @@ where
                     } else {
                         [self.across(axis, along, low, high), self.across(axis, along, high, low)]
                     };
+                    if axis != along && self.add_sheet_rows(&mut strain, axis, along, high, ends, root / h) {
+                        continue;
+                    }
                     if let Some((entries, constant)) = self.row(ends, root / h) {
-                        rows.push(entries);
-                        known.push(constant);
+                        strain.rows.push(entries);
+                        strain.constants.push(constant);
                     }
                 }
             }
         }
-        Ok((CsrMatrix::from_rows(self.columns(), rows)?, known))
+        strain
+    }
+
+    /// Where sheets are between two faces of `axis` that are neighbours along `along`, the upper one `high`, the fluid of each sticks to them: a row for each, up to the sheet.
+    /// Sheets count as between the faces where they close one of the two faces of `along` that touch both. `false` if there are none.
+    fn add_sheet_rows(
+        &self,
+        strain: &mut Strain<D>,
+        axis: usize,
+        along: usize,
+        high: Index<D>,
+        ends: [End; 2],
+        factor: f64,
+    ) -> bool {
+        let Some(soft) = self.soft.filter(|soft| !soft.sheet_particles.is_empty()) else { return false };
+        let mut below = high;
+        below[axis] -= 1;
+        let met: Vec<&SheetFace<D>> =
+            [below, high].into_iter().filter_map(|face| self.sheets.at(along, face)).collect();
+        if met.is_empty() {
+            return false;
+        }
+        let share = 1.0 / met.len() as f64;
+        let mut columns = Vec::new();
+        for sheet in &met {
+            let row = soft.sheet_row(sheet, axis).unwrap_or_default();
+            columns.extend(row.into_iter().map(|(scalar, weight)| (scalar, share * weight)));
+        }
+        let mean = |end: usize| met.iter().map(|sheet| share * sheet.met[end]).sum::<f64>();
+        let column = self.columns() + strain.on_sheets.len();
+        strain.on_sheets.push(BoundFace { guest: usize::MAX, row: Twist::zero(), columns, mass: 0.0 });
+        for (end, way) in ends.into_iter().zip([mean(0), 1.0 - mean(1)]) {
+            // The part of the volume up to the sheet, with the difference over the part of the way.
+            let factor = factor / way.clamp(LEAST_WAY, 1.0).sqrt();
+            let (number, constant) = match end {
+                End::At(Tie::Free(number)) => (Some(number), 0.0),
+                End::At(Tie::Known(value)) => (None, value),
+                // Sheets and solids next to each other have no fluid to shear between them.
+                End::At(Tie::Bound(_) | Tie::Missing) | End::Wall(_) => continue,
+            };
+            let mut entries = vec![(column, -factor)];
+            entries.extend(number.map(|number| (number, factor)));
+            strain.rows.push(entries);
+            strain.constants.push(factor * constant);
+        }
+        true
     }
 
     /// The face `to` as seen from its neighbour `from` across a plane normal to `along`.
@@ -534,6 +691,21 @@ where
         }
         moves.then_some((entries, constant))
     }
+}
+
+/// Least part of the way between two faces at which a sheet counts as being.
+const LEAST_WAY: f64 = 0.1;
+
+/// Rows of `G_mu`.
+struct Strain<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    rows: Vec<Vec<(usize, f64)>>,
+    /// What faces and walls of given velocity add.
+    constants: Vec<f64>,
+    /// Points of sheets to which fluid sticks, as columns after those of the faces.
+    on_sheets: Vec<BoundFace<D>>,
 }
 
 /// One end of a pair of faces.

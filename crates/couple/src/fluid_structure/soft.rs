@@ -1,6 +1,5 @@
 //! Soft bodies in the fluid: their form where they are, and the particles that move a coupling face.
 
-use super::CouplingFace;
 use crate::solids::{SolidBody, SolidElement, Solids};
 use splashdown_fluid::pressure::PressureProblem;
 use splashdown_fluid::shell::Sheet;
@@ -265,12 +264,12 @@ where
     Dim<D>: Space<D>,
 {
     /// `J` of a coupling face: scalars of the stacked particle velocities, with weights.
-    pub fn row(&self, problem: &PressureProblem<D>, face: &CouplingFace<D>) -> [(usize, f64); 3] {
-        let lattice = *problem.walls.open_faces().component(face.axis).lattice();
-        let at = lattice.position(face.face as Index<D>);
-        let reach = 0.5001 * problem.domain.grid().spacing()[face.axis];
-        let weights = self.form.weights(&at, face.axis, reach);
-        weights.map(|(particle, weight)| (D * (self.first + particle as usize) + face.axis, weight))
+    pub fn row(&self, problem: &PressureProblem<D>, axis: usize, face: Index<D>) -> [(usize, f64); 3] {
+        let lattice = *problem.walls.open_faces().component(axis).lattice();
+        let at = lattice.position(face);
+        let reach = 0.5001 * problem.domain.grid().spacing()[axis];
+        let weights = self.form.weights(&at, axis, reach);
+        weights.map(|(particle, weight)| (D * (self.first + particle as usize) + axis, weight))
     }
 }
 

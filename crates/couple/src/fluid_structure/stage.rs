@@ -4,9 +4,10 @@
 //! |---|---|---|
 //! | [`CouplingStage::half`] | `x^n` | `v^{n+1/2}` with the fluid over half a step; the fluid's own result is dropped |
 //! | [`CouplingStage::full`] | `x^{n+1}` | transport of the fluid from `u^n`, then `u^{n+1}` and `v^{n+1}` in one solve |
-//! | [`CouplingStage::finish`] | `x^{n+1}` | bodies that joints or contact have changed since move as these say, and fluid and other bodies are solved for once more |
+//! | [`CouplingStage::finish`] | `x^{n+1}` | where joints or contact have changed velocities since, all is solved for once more with what they demand in the same system |
 
 use super::driver::{SoftSolve, solve_with_soft};
+use super::held::{Demands, HeldRow, Links};
 use super::soft::{SoftGuest, SoftParticles, SoftSurfaces, sheets_of};
 use super::{CouplingReport, Immersed, SolidMass};
 use crate::{Model, State};
@@ -59,8 +60,10 @@ where
     sheet_particles: Vec<usize>,
     /// `u*` and the guests' `v*` of the solve to the full step.
     star: Option<(FluidState<D>, Vec<Immersed<D>>)>,
-    /// Velocities of soft bodies after that solve.
+    /// Velocities of soft bodies before and after that solve, and their inverse masses.
+    soft_star: Vec<f64>,
     soft_velocity: Vec<f64>,
+    soft_inverses: Vec<f64>,
     /// The fluid at the end of the step, before it is completed.
     next: Option<FluidState<D>>,
     /// What the solves did.
@@ -79,7 +82,9 @@ where
             surfaces: SoftSurfaces::default(),
             sheet_particles: Vec::new(),
             star: None,
+            soft_star: Vec::new(),
             soft_velocity: Vec::new(),
+            soft_inverses: Vec::new(),
             next: None,
             reports: Vec::new(),
         }
@@ -137,12 +142,7 @@ where
     /// The guests as the solve sees them, with the velocities of `motions`.
     fn immersed(&self, model: &Model<D>, guests: &[Guest<D>], motions: &[Motion<D>]) -> Vec<Immersed<D>> {
         let of_guest = |(guest, &index): (&Guest<D>, &usize)| {
-            let (body, frame) = (&model.bodies[index], &guest.placement.frame);
-            let inertia = Dim::rotate_inertia(&frame.rotation, &body.inertia);
-            Immersed {
-                mass: body.is_dynamic().then(|| SolidMass::new(body.mass, &inertia)),
-                twist: motions[index].twist(body, frame),
-            }
+            immersed_body(model, index, &guest.placement.frame, &motions[index])
         };
         guests.iter().zip(&self.bodies).map(of_guest).collect()
     }
@@ -227,8 +227,17 @@ where
         stepper.push(fluid, &mut half, 0.5 * dt)?;
         let inverses = soft.as_ref().map_or_else(Vec::new, |soft| soft.solids.free_inverse_masses());
         let mut particles = self.soft_solve(soft, &inverses);
-        let report =
-            solve_with_soft(stepper, fluid, &mut half, 0.5 * dt, &mut immersed, &mut particles, options)?;
+        let none = Demands::default();
+        let report = solve_with_soft(
+            stepper,
+            fluid,
+            &mut half,
+            0.5 * dt,
+            &mut immersed,
+            &mut particles,
+            &none,
+            options,
+        )?;
         self.reports.push(("fluid half", report));
         self.write(model, &guests, &immersed, motions);
         Ok(())
@@ -261,23 +270,35 @@ where
         self.star = Some((next.clone(), immersed.clone()));
         let inverses = soft.as_ref().map_or_else(Vec::new, |soft| soft.solids.free_inverse_masses());
         let mut particles = self.soft_solve(soft, &inverses);
-        let report = solve_with_soft(stepper, fluid, &mut next, dt, &mut immersed, &mut particles, options)?;
+        let soft_star = particles.velocity.to_vec();
+        let none = Demands::default();
+        let report =
+            solve_with_soft(stepper, fluid, &mut next, dt, &mut immersed, &mut particles, &none, options)?;
         let after = particles.velocity.to_vec();
-        self.soft_velocity = after;
+        (self.soft_star, self.soft_velocity, self.soft_inverses) = (soft_star, after, inverses);
         self.reports.push(("fluid", report));
         self.write(model, &guests, &immersed, motions);
         self.next = Some(next);
         Ok(())
     }
 
-    /// The fluid at the end of the step, after joints and contact have had their say on `motions`.
+    /// Was there a solve to the full step, so that the fluid must be told what contact and joints do?
+    pub fn is_pending(&self) -> bool {
+        self.next.is_some()
+    }
+
+    /// The fluid at the end of the step, after joints and contact have had their say on `motions`. Where they changed anything, everything is solved for once more, with what they
+    /// demand (`held`) as part of the system; what changed without a demand moves as it was told.
+    #[expect(clippy::too_many_arguments, reason = "what the stage of the step knows")]
     pub fn finish(
         &mut self,
         stepper: &mut FluidStepper<D>,
         model: &Model<D>,
+        frames: &[Frame<D>],
         dt: f64,
         motions: &mut [Motion<D>],
         soft: &mut [f64],
+        held: &[HeldRow<D>],
     ) -> Result<Option<FluidState<D>>, FluidError> {
         let (Some(fluid), Some(options)) = (&model.fluid, &model.coupling) else { return Ok(None) };
         let (Some(mut next), Some((star, mut immersed))) = (self.next.take(), self.star.take()) else {
@@ -286,29 +307,69 @@ where
         let guests = stepper.guests()[..self.bodies.len()].to_vec();
         let after = self.immersed(model, &guests, motions);
         let fastest = after.iter().map(|solid| solid.twist.linear.norm()).fold(0.0, f64::max);
-        // Soft bodies move as contact says now.
-        let mut changed = self.any_soft() && self.soft_velocity != soft;
-        for ((guest, after), solid) in guests.iter().zip(&after).zip(&mut immersed) {
-            let (was, is) = (guest.placement.twist, after.twist);
-            let difference = was - is;
-            if solid.mass.is_some() && difference.dot(&difference).sqrt() > UNCHANGED * fastest {
-                *solid = Immersed { mass: None, twist: is };
-                changed = true;
+        let changes: Vec<Option<Twist<D>>> = guests
+            .iter()
+            .zip(&after)
+            .map(|(guest, after)| {
+                let change = after.twist - guest.placement.twist;
+                let any = change.dot(&change).sqrt() > UNCHANGED * fastest;
+                (after.mass.is_some() && any).then_some(change)
+            })
+            .collect();
+        let soft_changed = self.any_soft() && self.soft_velocity != soft;
+        if soft_changed || changes.iter().any(Option::is_some) {
+            let mut links = Links::new(&self.bodies, immersed.len(), soft.len());
+            links.add(model, frames, motions, soft, &self.soft_inverses, held);
+            // Forces of contact that no demand stands for, such as friction of what slides, act as they were.
+            for (number, change) in changes.iter().enumerate() {
+                let Some(change) = change else { continue };
+                match links.is_tied(number) {
+                    true => immersed[number].twist += *change,
+                    false => immersed[number] = Immersed { mass: None, twist: after[number].twist },
+                }
             }
-        }
-        if changed {
+            let guest_count = immersed.len();
+            immersed.extend(
+                links.dry.iter().map(|&body| immersed_body(model, body, &frames[body], &motions[body])),
+            );
+            let mut inverses = self.soft_inverses.clone();
+            if self.any_soft() {
+                for (scalar, now) in soft.iter_mut().enumerate() {
+                    let change = *now - self.soft_velocity[scalar];
+                    if change == 0.0 || links.tied_particles.contains(&(scalar / D)) {
+                        *now = self.soft_star[scalar] + change;
+                    } else {
+                        inverses[scalar / D] = 0.0;
+                    }
+                }
+            }
             next = star;
-            let told = vec![0.0; soft.len() / D];
-            let mut particles = SoftSolve {
-                guests: &self.soft,
-                sheet_particles: &self.sheet_particles,
-                inverse_mass: &told,
-                velocity: soft,
+            let mut particles = if self.any_soft() {
+                SoftSolve {
+                    guests: &self.soft,
+                    sheet_particles: &self.sheet_particles,
+                    inverse_mass: &inverses,
+                    velocity: soft,
+                }
+            } else {
+                SoftSolve { guests: &[], sheet_particles: &[], inverse_mass: &[], velocity: &mut [] }
             };
-            let report =
-                solve_with_soft(stepper, fluid, &mut next, dt, &mut immersed, &mut particles, options)?;
+            let demands = links.demands(particles.velocity.len());
+            let report = solve_with_soft(
+                stepper,
+                fluid,
+                &mut next,
+                dt,
+                &mut immersed,
+                &mut particles,
+                &demands,
+                options,
+            )?;
             self.reports.push(("fluid after contact", report));
-            self.write(model, &guests, &immersed, motions);
+            self.write(model, &guests, &immersed[..guest_count], motions);
+            for (&body, solid) in links.dry.iter().zip(&immersed[guest_count..]) {
+                motions[body] = Motion::from_twist(&model.bodies[body], &frames[body], &solid.twist);
+            }
         }
         stepper.complete(fluid, &mut next, dt)?;
         Ok(Some(next))
@@ -340,6 +401,24 @@ where
         let near = particles.filter(|(x, _)| inside.contains(&Vector::from_column_slice(x)));
         let fastest = near.map(|(_, v)| v.iter().map(|v| v * v).sum::<f64>()).fold(0.0, f64::max).sqrt();
         if fastest > 0.0 { rigid.min(MOST_CELLS * h / fastest) } else { rigid }
+    }
+}
+
+/// A body as the solve sees it.
+fn immersed_body<const D: usize>(
+    model: &Model<D>,
+    index: usize,
+    frame: &Frame<D>,
+    motion: &Motion<D>,
+) -> Immersed<D>
+where
+    Dim<D>: Space<D>,
+{
+    let body = &model.bodies[index];
+    let inertia = Dim::rotate_inertia(&frame.rotation, &body.inertia);
+    Immersed {
+        mass: body.is_dynamic().then(|| SolidMass::new(body.mass, &inertia)),
+        twist: motion.twist(body, frame),
     }
 }
 

@@ -6,6 +6,7 @@
 //! with the preconditioner of J. Cahouet and J.-P. Chabard ("Some fast 3D finite element solvers for the generalized Stokes problem", 1988), the inverse of the inviscid
 //! operator plus `dt mu / V`, whatever the grid and the viscosity.
 
+use super::held::Demands;
 use super::mass::SolidMass;
 use super::operators::{Operators, gather_impulses, scatter_impulses};
 use super::{CouplingReport, Viscous};
@@ -27,14 +28,28 @@ const INNER_TOLERANCE: f64 = 1e-11;
 /// Relative residual of the pressure: well below what the divergence asks for, so that slow flows come to rest.
 const OUTER_TOLERANCE: f64 = 1e-9;
 
-/// Solves for the velocities and pressures; `twists` holds those of the solids without fluid on entry.
+/// The solids of a solve.
+pub(super) struct Structure<'a, const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// Mass (kg) of each scalar of the particles' velocities; `None` where it is told.
+    pub scalar_masses: Vec<Option<f64>>,
+    /// Masses of rigid ones; `None` for those that move as told.
+    pub solids: Vec<Option<SolidMass<D>>>,
+    /// Velocities of particles, then twists of the rigid ones: on entry without, on return with the fluid.
+    pub velocity: Vec<f64>,
+    /// What contact and joints demand of them.
+    pub demands: &'a Demands,
+}
+
+/// Solves for the velocities and pressures.
 #[expect(clippy::too_many_arguments, reason = "the parts of one linear system")]
 pub(super) fn solve<const D: usize>(
     problem: &PressureProblem<D>,
     operators: &Operators<D>,
     viscous: Viscous,
-    solids: &[Option<SolidMass<D>>],
-    twists: &mut [Twist<D>],
+    structure: &mut Structure<D>,
     velocity: &mut FaceFields<D>,
     pressure: &mut Field<D>,
     dt: f64,
@@ -45,55 +60,84 @@ where
 {
     let failed = FluidError::solve("coupled viscous flow");
     let (free, n) = (operators.free.len(), Twist::<D>::LEN);
-    let size = free + n * solids.len();
-    let interpolation = operators.interpolation(solids.len()).map_err(&failed)?;
-    let divergence = operators.divergence.product(&interpolation).map_err(&failed)?;
-    let strain = operators.strain.product(&interpolation).map_err(&failed)?;
+    let scalars = structure.scalar_masses.len();
+    let size = free + structure.velocity.len();
+    let interpolation = operators.interpolation(structure.velocity.len()).map_err(&failed)?;
+    let mut divergence = operators.divergence.product(&interpolation).map_err(&failed)?;
+    let mut strain = operators.strain.product(&interpolation).map_err(&failed)?;
+
+    // What moves as told is no unknown: it adds to what is known.
+    let told = |column: usize| match column.checked_sub(free) {
+        None => false,
+        Some(scalar) if scalar < scalars => structure.scalar_masses[scalar].is_none(),
+        Some(scalar) => structure.solids[(scalar - scalars) / n].is_none(),
+    };
+    let told_velocity: Vec<f64> =
+        (0..size).map(|column| if told(column) { structure.velocity[column - free] } else { 0.0 }).collect();
+    let known_of = |matrix: &CsrMatrix, known: &[f64]| {
+        let mut sum = vec![0.0; matrix.rows()];
+        matrix.multiply(&told_velocity, &mut sum);
+        sum.iter_mut().zip(known).for_each(|(sum, known)| *sum += known);
+        sum
+    };
+    let known_flux = known_of(&divergence, &operators.known_flux);
+    let known_strain = known_of(&strain, &operators.known_strain);
+    let mut told_faces = vec![0.0; interpolation.rows()];
+    interpolation.multiply(&told_velocity, &mut told_faces);
+    forget_columns(&mut divergence, told);
+    forget_columns(&mut strain, told);
 
     // M q*, and M.
     let start = operators.gather(velocity);
     let mut momentum: Vec<f64> = operators.masses.iter().zip(&start).map(|(m, u)| m * u).collect();
     momentum.resize(size, 0.0);
-    let mut blocks: Vec<Option<SolidMass<D>>> = solids.to_vec();
-    for (solid, (mass, twist)) in solids.iter().zip(twists.iter()).enumerate() {
-        if let Some(mass) = mass {
-            mass.times(twist).write(&mut momentum[free + n * solid..free + n * (solid + 1)]);
-        }
+    for (scalar, mass) in structure.scalar_masses.iter().enumerate() {
+        momentum[free + scalar] = mass.unwrap_or(1.0) * structure.velocity[scalar];
     }
-    for (face, u) in operators.bound.iter().zip(&start[free..]) {
-        if let Some(block) = &mut blocks[face.guest] {
-            block.add(face.mass, &face.row);
-            let mut row = [0.0; 6];
-            face.row.write(&mut row);
-            for (slot, j) in momentum[free + n * face.guest..].iter_mut().zip(&row[..n]) {
-                *slot += face.mass * u * j;
-            }
-        }
+    for (solid, mass) in structure.solids.iter().enumerate() {
+        let range = scalars + n * solid..scalars + n * (solid + 1);
+        let twist = Twist::<D>::read(&structure.velocity[range.clone()]);
+        let push = mass.as_ref().map_or(twist, |mass| mass.times(&twist));
+        push.write(&mut momentum[free + range.start..free + range.end]);
     }
+    // The fluid of the bound faces, lumped on what moves them.
+    let mut lumped = Vec::with_capacity(operators.bound.len());
+    for ((face, u), told_part) in operators.bound.iter().zip(&start[free..]).zip(&told_faces[free..]) {
+        let movable = face.columns.iter().map(|&(column, weight)| (free + column, weight));
+        let movable: Vec<(usize, f64)> = movable.filter(|(column, _)| !told(*column)).collect();
+        for &(column, weight) in &movable {
+            momentum[column] += face.mass * weight * (u - told_part);
+        }
+        let root = face.mass.sqrt();
+        lumped.push(movable.into_iter().map(|(column, weight)| (column, root * weight)).collect::<Vec<_>>());
+    }
+    let lumped = CsrMatrix::from_rows(size, lumped).map_err(&failed)?;
     let rows = (0..free).map(|face| vec![(face, operators.masses[face])]);
-    let bodies = blocks.iter().enumerate().flat_map(|(solid, block)| {
-        (0..n).map(move |i| match block {
-            Some(block) => {
-                (0..n).map(|j| (free + n * solid + j, block.entries()[i * n + j])).collect::<Vec<_>>()
-            }
-            // A solid that cannot move is no unknown.
-            None => vec![(free + n * solid + i, 1.0)],
+    let particles =
+        structure.scalar_masses.iter().enumerate().map(|(k, mass)| vec![(free + k, mass.unwrap_or(1.0))]);
+    let bodies = structure.solids.iter().enumerate().flat_map(|(solid, mass)| {
+        let first = free + scalars + n * solid;
+        (0..n).map(move |i| match mass {
+            Some(mass) => (0..n).map(|j| (first + j, mass.entries()[i * n + j])).collect::<Vec<_>>(),
+            None => vec![(first + i, 1.0)],
         })
     });
-    let mass = CsrMatrix::from_rows(size, rows.chain(bodies)).map_err(&failed)?;
+    let mass = CsrMatrix::from_rows(size, rows.chain(particles).chain(bodies)).map_err(&failed)?;
     let square = strain.transpose().product(&strain).map_err(&failed)?;
     let matrix = mass.sum(1.0, &square).map_err(&failed)?;
+    let square = lumped.transpose().product(&lumped).map_err(&failed)?;
+    let matrix = matrix.sum(1.0, &square).map_err(&failed)?;
 
     // Right-hand side without pressure.
-    let known: Vec<f64> = operators.known_strain.iter().map(|k| -k).collect();
+    let known: Vec<f64> = known_strain.iter().map(|k| -k).collect();
     strain.add_transpose_multiply(&known, &mut momentum);
 
-    let system = PressureSchur::new(&divergence, &matrix, free, &blocks)?;
+    let system = PressureSchur::new(&divergence, &matrix, [free, scalars], structure)?;
     let mut q = vec![0.0; size];
     system.velocities(&momentum, &mut q).map_err(&failed)?;
     let mut rhs = vec![0.0; operators.cells.len()];
     divergence.multiply(&q, &mut rhs);
-    for (rhs, known) in rhs.iter_mut().zip(&operators.known_flux) {
+    for (rhs, known) in rhs.iter_mut().zip(&known_flux) {
         *rhs = -*rhs - known;
     }
 
@@ -175,17 +219,27 @@ where
     report.inner_iterations = system.inner_iterations();
 
     let mut all = vec![0.0; free + operators.bound.len()];
-    for (solid, twist) in twists.iter_mut().enumerate() {
-        let part = &mut q[free + n * solid..free + n * (solid + 1)];
-        match &solids[solid] {
-            Some(_) => *twist = Twist::read(part),
-            None => twist.write(part),
+    for (column, value) in structure.velocity.iter_mut().enumerate() {
+        if told(free + column) {
+            q[free + column] = *value;
+        } else {
+            *value = q[free + column];
         }
     }
     interpolation.multiply(&q, &mut all);
     operators.scatter(&all, velocity);
     scatter_impulses(&operators.cells, &impulses, pressure, dt);
     Ok((report, corrections))
+}
+
+/// Sets the entries of some columns to zero.
+fn forget_columns(matrix: &mut CsrMatrix, forgotten: impl Fn(usize) -> bool) {
+    let columns = matrix.columns().to_vec();
+    for (value, column) in matrix.values_mut().iter_mut().zip(columns) {
+        if forgotten(column as usize) {
+            *value = 0.0;
+        }
+    }
 }
 
 /// A change (m/s) of the velocity of a closed face: axis, face, change.
@@ -322,6 +376,33 @@ struct Inner {
     velocity: Vec<f64>,
     workspace: Workspace,
     iterations: usize,
+    held: Option<HeldVelocities>,
+}
+
+/// Demands on the velocities: after `q = A^-1 m` comes `q -= A^-1 H^T (H A^-1 H^T)^-1 (H q - s)`.
+struct HeldVelocities {
+    rows: CsrMatrix,
+    values: Vec<f64>,
+    /// `A^-1 H^T`, one column a row.
+    responses: Vec<Vec<f64>>,
+    factor: SparseCholesky,
+}
+
+impl HeldVelocities {
+    /// Makes `H q` what is demanded, or zero for a change of velocities.
+    fn meet(&mut self, change: bool, q: &mut [f64]) -> Result<(), SolveError> {
+        let mut excess = vec![0.0; self.rows.rows()];
+        self.rows.multiply(q, &mut excess);
+        if !change {
+            excess.iter_mut().zip(&self.values).for_each(|(excess, value)| *excess -= value);
+        }
+        let mut impulses = vec![0.0; excess.len()];
+        self.factor.solve(&excess, &mut impulses)?;
+        for (response, impulse) in self.responses.iter().zip(&impulses) {
+            vector::axpy(-impulse, response, q);
+        }
+        Ok(())
+    }
 }
 
 enum Method {
@@ -329,9 +410,11 @@ enum Method {
     Iterate(Box<VelocityPreconditioner>),
 }
 
-/// Multigrid on the faces, the exact block on each solid.
+/// Multigrid on the faces, the diagonal on particles, the exact block on each solid.
 struct VelocityPreconditioner {
     faces: Amg,
+    /// Inverse diagonal of the particles' scalars.
+    particles: Vec<f64>,
     solids: Vec<Vec<f64>>,
     free: usize,
     len: usize,
@@ -339,13 +422,18 @@ struct VelocityPreconditioner {
 
 impl Preconditioner for VelocityPreconditioner {
     fn apply(&mut self, r: &[f64], z: &mut [f64]) {
-        let (faces, solids) = z.split_at_mut(self.free);
+        let (faces, rest) = z.split_at_mut(self.free);
+        let (particles, solids) = rest.split_at_mut(self.particles.len());
         self.faces.apply(&r[..self.free], faces);
+        for ((z, r), inverse) in particles.iter_mut().zip(&r[self.free..]).zip(&self.particles) {
+            *z = r * inverse;
+        }
+        let own = &r[self.free + self.particles.len()..];
         for (solid, inverse) in self.solids.iter().enumerate() {
             let first = self.len * solid;
             for i in 0..self.len {
                 let row = &inverse[i * self.len..(i + 1) * self.len];
-                let pushes = &r[self.free + first..self.free + first + self.len];
+                let pushes = &own[first..first + self.len];
                 solids[first + i] = row.iter().zip(pushes).map(|(a, b)| a * b).sum();
             }
         }
@@ -356,8 +444,8 @@ impl<'a> PressureSchur<'a> {
     fn new<const D: usize>(
         divergence: &'a CsrMatrix,
         matrix: &'a CsrMatrix,
-        free: usize,
-        blocks: &[Option<SolidMass<D>>],
+        [free, scalars]: [usize; 2],
+        structure: &Structure<D>,
     ) -> Result<Self, FluidError>
     where
         Dim<D>: Space<D>,
@@ -369,16 +457,18 @@ impl<'a> PressureSchur<'a> {
             Method::Factor(Box::new(SparseCholesky::new(matrix).map_err(&failed)?))
         } else {
             let faces = Amg::new(&matrix.diagonal_block(0..free), &AmgOptions::default()).map_err(&failed)?;
-            let mut solids = Vec::with_capacity(blocks.len());
-            for solid in 0..blocks.len() {
-                let first = free + len * solid;
+            let diagonal = matrix.diagonal();
+            let particles = diagonal[free..free + scalars].iter().map(|entry| entry.recip()).collect();
+            let mut solids = Vec::with_capacity(structure.solids.len());
+            for solid in 0..structure.solids.len() {
+                let first = free + scalars + len * solid;
                 let block = matrix.diagonal_block(first..first + len);
                 let inverse = SolidMass::<D>::from_entries(block.to_dense()).inverse();
                 solids.push(inverse.ok_or_else(|| {
                     FluidError::Mismatch(format!("solid {solid} has no positive definite mass"))
                 })?);
             }
-            Method::Iterate(Box::new(VelocityPreconditioner { faces, solids, free, len }))
+            Method::Iterate(Box::new(VelocityPreconditioner { faces, particles, solids, free, len }))
         };
         let inner = Inner {
             method,
@@ -386,14 +476,18 @@ impl<'a> PressureSchur<'a> {
             velocity: vec![0.0; size],
             workspace: Workspace::default(),
             iterations: 0,
+            held: None,
         };
+        let mut inner = inner;
+        inner.hold(matrix, free, structure.demands).map_err(&failed)?;
         Ok(Self { divergence, matrix, inner: Mutex::new(inner) })
     }
 
     /// `q = A^-1 momentum`.
     fn velocities(&self, momentum: &[f64], q: &mut [f64]) -> Result<(), SolveError> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.solve(self.matrix, momentum, q)
+        inner.solve(self.matrix, momentum, q)?;
+        inner.held.as_mut().map_or(Ok(()), |held| held.meet(false, q))
     }
 
     fn inner_iterations(&self) -> usize {
@@ -402,6 +496,39 @@ impl<'a> PressureSchur<'a> {
 }
 
 impl Inner {
+    /// Prepares the demands.
+    fn hold(&mut self, matrix: &CsrMatrix, free: usize, demands: &Demands) -> Result<(), SolveError> {
+        if demands.rows.is_empty() {
+            return Ok(());
+        }
+        let (size, count) = (matrix.rows(), demands.rows.len());
+        let moved =
+            demands.rows.iter().map(|row| row.iter().map(|&(k, w)| (free + k, w)).collect::<Vec<_>>());
+        let rows = CsrMatrix::from_rows(size, moved)?;
+        let mut responses = Vec::with_capacity(count);
+        for row in &demands.rows {
+            let (mut push, mut response) = (vec![0.0; size], vec![0.0; size]);
+            row.iter().for_each(|&(k, w)| push[free + k] += w);
+            self.solve(matrix, &push, &mut response)?;
+            responses.push(response);
+        }
+        let mut dense = vec![0.0; count * count];
+        let mut column = vec![0.0; count];
+        for (k, response) in responses.iter().enumerate() {
+            rows.multiply(response, &mut column);
+            (0..count).for_each(|i| dense[i * count + k] = column[i]);
+        }
+        for i in 0..count {
+            for j in 0..i {
+                let mean = 0.5 * (dense[i * count + j] + dense[j * count + i]);
+                (dense[i * count + j], dense[j * count + i]) = (mean, mean);
+            }
+        }
+        let factor = SparseCholesky::of_semidefinite(&CsrMatrix::from_dense(count, count, &dense)?)?;
+        self.held = Some(HeldVelocities { rows, values: demands.values.clone(), responses, factor });
+        Ok(())
+    }
+
     fn solve(&mut self, matrix: &CsrMatrix, momentum: &[f64], q: &mut [f64]) -> Result<(), SolveError> {
         match &mut self.method {
             Method::Factor(factor) => factor.solve(momentum, q),
@@ -433,7 +560,11 @@ impl LinearOperator for PressureSchur<'_> {
         momentum.fill(0.0);
         self.divergence.add_transpose_multiply(x, &mut momentum);
         // Sizes fit by construction; what is not finite shows in the residual.
-        if inner.solve(self.matrix, &momentum, &mut velocity).is_err() {
+        let mut solved = inner.solve(self.matrix, &momentum, &mut velocity);
+        if let Some(held) = &mut inner.held {
+            solved = solved.and_then(|()| held.meet(true, &mut velocity));
+        }
+        if solved.is_err() {
             velocity.fill(f64::NAN);
         }
         self.divergence.multiply(&velocity, y);

@@ -10,7 +10,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-pub use movable::MovableWalls;
+pub use movable::{Mobility, MovableWalls};
 pub use operator::{FaceDensity, LEAST_THETA, PressureProblem};
 pub(crate) use operator::{dense, fill_dense, sparse};
 pub use rows::PressureRows;

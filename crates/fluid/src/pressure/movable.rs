@@ -15,12 +15,24 @@ use splashdown_solve::{
 };
 use std::sync::{Mutex, PoisonError};
 
+/// How impulses change the velocity of solids: symmetric and positive semidefinite, such as an inverse mass, with or without constraints.
+pub trait Mobility: Sync {
+    /// Turns an impulse into the change of velocity that it makes.
+    fn apply(&self, impulse: &mut [f64]);
+}
+
+impl Mobility for InverseMass {
+    fn apply(&self, impulse: &mut [f64]) {
+        Self::apply(self, impulse);
+    }
+}
+
 /// Solids that the pressure moves. Their velocities before the solve are those of the closed faces in [`crate::Walls`].
 pub struct MovableWalls<'a> {
     /// `F^T`: flux (m^3/s) out of each cell of the grid (columns, axis 0 fastest) for one unit of each scalar of the solids' velocity (rows).
     pub flux: &'a CsrMatrix,
     /// How an impulse changes that velocity.
-    pub inverse_mass: &'a InverseMass,
+    pub mobility: &'a dyn Mobility,
     /// The velocity: on entry without, on return with the pressure.
     pub velocity: &'a mut [f64],
 }
@@ -30,7 +42,7 @@ impl MovableWalls<'_> {
     pub(super) fn apply_pressure(&mut self, impulse: &[f64]) {
         let mut push = vec![0.0; self.flux.rows()];
         self.flux.multiply(impulse, &mut push);
-        self.inverse_mass.apply(&mut push);
+        self.mobility.apply(&mut push);
         vector::axpy(1.0, &push, self.velocity);
     }
 
@@ -211,7 +223,7 @@ impl LinearOperator for MovableOperator<'_, '_> {
         (self.fluid)(x, y);
         let mut push = self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         self.movable.flux.multiply(x, &mut push);
-        self.movable.inverse_mass.apply(&mut push);
+        self.movable.mobility.apply(&mut push);
         self.movable.flux.add_transpose_multiply(&push, y);
     }
 }

@@ -23,8 +23,13 @@ pub struct Sight<'m, const D: usize> {
     first_sheet_point: u32,
     thickness: f64,
     near: Field<D, bool>,
+    /// Cells that the box of an element reaches into.
+    occupied: Field<D, bool>,
     grid: Grid<D>,
 }
+
+/// Cells in the box of a segment up to which it is worth looking whether any of them is occupied.
+const FEW_CELLS: isize = 64;
 
 impl<'m, const D: usize> Sight<'m, D>
 where
@@ -39,7 +44,9 @@ where
     ) -> Result<Self, FluidError> {
         let grid = *domain.grid();
         let tree = MeshTree::new(mesh).map_err(|error| FluidError::Mismatch(format!("a shell: {error}")))?;
+        let thickness = THICKNESS * grid.min_spacing();
         let mut near = Field::with_ghost(&grid, Location::Cell, 0, false);
+        let mut occupied = near.clone();
         let counts = grid.cells().map(|n| n as isize);
         for element in 0..mesh.elements.len() {
             let bounds = mesh.element_bounds(element);
@@ -50,15 +57,12 @@ where
             for cell in indices(first, last) {
                 near.set(cell, true);
             }
+            let [first, last] = cells_of(&grid, &bounds.grown(thickness));
+            for cell in indices(first, last) {
+                occupied.set(cell, true);
+            }
         }
-        Ok(Self {
-            tree,
-            velocity,
-            first_sheet_point: u32::MAX,
-            thickness: THICKNESS * grid.min_spacing(),
-            near,
-            grid,
-        })
+        Ok(Self { tree, velocity, first_sheet_point: u32::MAX, thickness, near, occupied, grid })
     }
 
     /// The same, with points from `first` on belonging to sheets that others move.
@@ -90,14 +94,25 @@ where
         Ray::segment(*from, *to).with_thickness(self.thickness)
     }
 
+    /// Can anything be between the two points? Much cheaper than to look for it.
+    #[inline]
+    fn may_meet(&self, from: &Vector<D>, to: &Vector<D>) -> bool {
+        let [first, last] = cells_of(&self.grid, &Aabb::of_points([from, to]));
+        let count: isize = (0..D).map(|a| last[a] - first[a]).product();
+        count > FEW_CELLS || indices(first, last).any(|cell| self.occupied.at(cell))
+    }
+
     /// Is nothing between the two points?
     #[inline]
     pub fn sees(&self, from: &Vector<D>, to: &Vector<D>) -> bool {
-        !self.tree.is_hit(&self.ray(from, to))
+        !(self.may_meet(from, to) && self.tree.is_hit(&self.ray(from, to)))
     }
 
     /// Velocity (m/s) of the shell where it is first met on the way.
     pub fn met_velocity(&self, from: &Vector<D>, to: &Vector<D>) -> Option<Vector<D>> {
+        if !self.may_meet(from, to) {
+            return None;
+        }
         self.tree.first_hit(&self.ray(from, to)).map(|hit| {
             let corners = self.tree.mesh().elements[hit.element];
             corners
@@ -110,7 +125,8 @@ where
 
     /// The way from `from` to `to` up to the shell: the point on the near side, and whether the way was cut.
     pub fn clip(&self, from: &Vector<D>, to: &Vector<D>) -> (Vector<D>, bool) {
-        match self.tree.first_hit(&self.ray(from, to)) {
+        let hit = if self.may_meet(from, to) { self.tree.first_hit(&self.ray(from, to)) } else { None };
+        match hit {
             None => (*to, false),
             Some(hit) => {
                 let way = to - from;
@@ -278,6 +294,9 @@ where
         let (mut low, mut high) = (*x, *x);
         low[axis] -= 0.5 * spacing;
         high[axis] += 0.5 * spacing;
+        if !self.may_meet(&low, &high) {
+            return None;
+        }
         let hits = self.tree.all_hits(&self.ray(&low, &high));
         let (first, last) = (hits.first()?, hits.last()?);
         let corners = |hit: &RayHit<D>| self.tree.mesh().elements[hit.element];
@@ -299,8 +318,23 @@ where
             row.clear();
         }
         row.iter_mut().for_each(|(corner, _)| *corner -= self.first_sheet_point);
-        Some((SheetFace { axis, face, row, met: [first.t, last.t] }, velocity))
+        // Elements that share a corner are one sheet.
+        let one = (last.t - first.t) * spacing < 4.0 * self.thickness;
+        let middle = 0.5 * (first.t + last.t);
+        let met = if one { [middle; 2] } else { [first.t, last.t] };
+        Some((SheetFace { axis, face, row, met }, velocity))
     }
+}
+
+/// The cells of the grid, first and past the last, that a box reaches into; what is outside counts as in the nearest cell.
+fn cells_of<const D: usize>(grid: &Grid<D>, bounds: &Aabb<D>) -> [Index<D>; 2]
+where
+    Dim<D>: Space<D>,
+{
+    let (low, high) = (grid.cell_of(&bounds.min), grid.cell_of(&bounds.max));
+    let last = grid.cells().map(|n| n as isize - 1);
+    let first = std::array::from_fn(|a| low[a].clamp(0, last[a]));
+    [first, std::array::from_fn(|a| high[a].clamp(0, last[a]) + 1)]
 }
 
 impl<const D: usize> ShellStep<D>

@@ -32,7 +32,7 @@ pub use kuhn::{Subdivision, subdivide};
 pub use polygon::{PolygonError, polygon_triangles};
 pub use quality::SimplexQuality;
 pub use revolve::{capsule_surface, cone_surface, cylinder_surface, revolve, torus_surface, uv_sphere};
-pub use round::{ball_tetrahedra, cone_tetrahedra, disc_triangles, icosphere};
+pub use round::{bag_triangles, ball_tetrahedra, cone_tetrahedra, disc_triangles, icosphere};
 pub use sheet::{Diagonals, rectangle_triangles, sheet};
 pub use sweep::{cylinder_tetrahedra, extrude, torus_tetrahedra};
 

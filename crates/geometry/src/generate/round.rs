@@ -39,6 +39,66 @@ pub fn icosphere(centre: Vector<3>, radius: f64, pieces: usize) -> Result<Triang
     Ok(mesh)
 }
 
+/// A bag: the sphere of triangles about `centre` from its lowest point (least `y`) up to a round mouth of radius `mouth` in its upper half; closed for `mouth` 0. Rings of points
+/// at equal distances, `rings` of them from the lowest point to the rim; all edges are about as long.
+pub fn bag_triangles(
+    centre: Vector<3>,
+    radius: f64,
+    mouth: f64,
+    rings: usize,
+) -> Result<TriangleMesh<3>, GenerateError> {
+    use std::f64::consts::{PI, TAU};
+    positive("radius", radius)?;
+    finite("centre", &centre)?;
+    at_least("rings", rings, 2)?;
+    if !(0.0..radius).contains(&mouth) {
+        let problem = "the mouth must be smaller than the bag, and not negative";
+        return Err(GenerateError::Inconsistent { what: "mouth", problem });
+    }
+    let closed = mouth == 0.0;
+    let last = PI - (mouth / radius).asin();
+    let step = last / rings as f64;
+    let (mut points, mut elements) = (vec![centre - Vector::<3>::new(0.0, radius, 0.0)], Vec::new());
+    // First point and number of points of the ring before.
+    let (mut first, mut count) = (0usize, 1usize);
+    for ring in 1..=rings {
+        let angle = step * ring as f64;
+        let pole = closed && ring == rings;
+        let number = if pole { 1 } else { ((TAU * angle.sin() / step).round() as usize).max(5) };
+        let next = points.len();
+        points.extend((0..number).map(|k| {
+            // Rings are turned against each other, so that triangles are nearly equilateral.
+            let turn = TAU * (k as f64 + 0.5 * (ring % 2) as f64) / number as f64;
+            let across = radius * angle.sin();
+            let at = if pole { 0.0 } else { across };
+            centre + Vector::<3>::new(at * turn.cos(), -radius * angle.cos(), at * turn.sin())
+        }));
+        stitch(&points, [first, next], [count, number], &mut elements);
+        (first, count) = (next, number);
+    }
+    Ok(Mesh { points, elements })
+}
+
+/// Triangles between two rings of points, each starting at `first` with `count` points in the same sense; the shorter of the two ways on is taken.
+fn stitch(points: &[Vector<3>], first: [usize; 2], count: [usize; 2], elements: &mut Vec<[u32; 3]>) {
+    let at = |ring: usize, k: usize| first[ring] + k % count[ring];
+    let way = |a: usize, b: usize| (points[a] - points[b]).norm();
+    let steps = [0, 1].map(|ring| if count[ring] == 1 { 0 } else { count[ring] });
+    let (mut i, mut j) = (0, 0);
+    while i < steps[0] || j < steps[1] {
+        let lower =
+            j == steps[1] || i < steps[0] && way(at(0, i + 1), at(1, j)) < way(at(0, i), at(1, j + 1));
+        let (a, b) = (at(0, i), at(1, j));
+        if lower {
+            elements.push([a as u32, b as u32, at(0, i + 1) as u32]);
+            i += 1;
+        } else {
+            elements.push([a as u32, b as u32, at(1, j + 1) as u32]);
+            j += 1;
+        }
+    }
+}
+
 /// Solid ball of `rings` concentric layers around a point in the middle: the icosahedron joined to its centre, subdivided, each layer
 /// pushed to its sphere; `20 rings^3` tetrahedra with edges of about `radius / rings`.
 ///

@@ -310,3 +310,23 @@ fn impossible_requests_are_refused_before_allocation() {
     assert!(matches!(chain(o, o, 3), Err(GenerateError::NotPositive { what: "length", .. })));
     assert!(matches!(uv_sphere(o, f64::NAN, 4, 4), Err(GenerateError::NotPositive { .. })));
 }
+
+#[test]
+fn a_closed_bag_is_a_sphere_and_an_open_one_ends_at_its_mouth() {
+    let centre = Vector::<3>::new(0.3, -0.2, 0.1);
+    let (volume, area) = closed_surface(&bag_triangles(centre, 0.5, 0.0, 40).unwrap(), 2);
+    near(volume, 4.0 / 3.0 * PI * 0.125, 5e-3);
+    near(area, PI, 5e-3);
+    let open = bag_triangles(centre, 0.5, 0.2, 14).unwrap();
+    let rim = open.boundary().unwrap();
+    for &point in &rim.points {
+        let out = open.points[point as usize] - centre;
+        assert!((out[0].hypot(out[2]) - 0.2).abs() < 1e-12 && out[1] > 0.0);
+    }
+    let edge =
+        |t: &[u32; 3], k: usize| (open.points[t[k] as usize] - open.points[t[(k + 1) % 3] as usize]).norm();
+    let lengths: Vec<f64> = open.elements.iter().flat_map(|t| (0..3).map(|k| edge(t, k))).collect();
+    let (shortest, longest) = lengths.iter().fold((f64::MAX, 0.0f64), |(a, b), &l| (a.min(l), b.max(l)));
+    assert!(longest < 2.5 * shortest, "{shortest} {longest}");
+    assert!(bag_triangles(centre, 0.5, 0.5, 14).is_err());
+}

@@ -209,6 +209,16 @@ where
         })
     }
 
+    /// Contacts that pushed in the last contact stage: pair, point (m), normal from the second body to the first, impulse on the first (kg m/s). Nothing for propagation.
+    pub fn pushes(&self) -> impl Iterator<Item = ([u32; 2], Vector<D>, Vector<D>, Vector<D>)> + '_ {
+        self.touching().flat_map(|pair| {
+            let own = self.spent.get(pair.contacts()).unwrap_or(&[]);
+            let touches = self.at.touches.get(pair.contacts()).unwrap_or(&[]);
+            let pushing = own.iter().zip(touches).filter(|(impulse, _)| impulse.norm_squared() > 0.0);
+            pushing.map(|(impulse, touch)| ([pair.a, pair.b], touch.point, touch.normal, *impulse))
+        })
+    }
+
     /// IV.2. Removes what overlap is left; positions only.
     #[inline(never)]
     pub fn push_out(&mut self, stage: &ContactStage<'_, D>, frames: &mut [Frame<D>]) {

@@ -58,6 +58,33 @@ where
     problem.solve(bodies, states, options)
 }
 
+/// What joints demand of velocities at `frames` whatever the force: locked coordinates, and drives without a cap. Each is a list of bodies and wrenches; the sum of the products
+/// of wrenches and twists is the relative speed along it (m/s, rad/s).
+pub fn held_rows<const D: usize>(
+    joints: &[Joint<D>],
+    frames: &[Frame<D>],
+    plan: &Plan<D>,
+) -> Vec<Vec<(usize, Twist<D>)>>
+where
+    Dim<D>: Space<D>,
+{
+    let (mut held, mut all) = (Vec::new(), Vec::new());
+    for (index, joint) in joints.iter().enumerate() {
+        let pose = pose_of(joint, frames);
+        all.clear();
+        push_rows(joint, index, &pose, frames, Include::All, &mut all);
+        let unyielding = all.iter().filter(|row| match row.purpose {
+            Purpose::Lock => true,
+            Purpose::Limit { min, max } => min == max,
+            Purpose::Drive(number) => plan.drives[index][number].half_cap.is_infinite(),
+            Purpose::Pose(_) => plan.poses[index].as_ref().is_some_and(|want| want.half_cap.is_infinite()),
+            Purpose::Damping(_) => false,
+        });
+        held.extend(unyielding.map(|row| row.ends().map(|(body, wrench)| (body, *wrench)).collect()));
+    }
+    held
+}
+
 /// The rows of some joints with bounds and targets.
 pub(super) struct Problem<const D: usize>
 where

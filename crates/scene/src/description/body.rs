@@ -291,6 +291,8 @@ pub enum Geometry {
     Ball(super::BallGeometry),
     /// A torus.
     Torus(super::TorusGeometry),
+    /// A bag of cloth.
+    Bag(super::BagGeometry),
     /// A mesh file.
     File(super::FileGeometry),
 }
@@ -360,6 +362,8 @@ impl Geometry {
             // Bounds from above: layers around the middle.
             Self::Ball(own) => (2 * own.cells.min(1 << 20) + 1).saturating_pow(own.centre.len() as u32),
             Self::Torus(own) => (2 * own.cells.min(1 << 20) + 1).saturating_pow(2).saturating_mul(own.around),
+            // Rings of at most as many points as the widest one has.
+            Self::Bag(own) => own.cells.saturating_mul(own.cells.saturating_mul(3)).saturating_add(2),
             // Known only when the file is read.
             Self::File(_) => 0,
         }

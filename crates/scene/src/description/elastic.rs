@@ -76,6 +76,28 @@ pub struct TorusGeometry {
     pub around: u64,
 }
 
+/// A bag of triangles: a sphere with a round mouth at the top, where `y` is largest (3D only).
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct BagGeometry {
+    /// Centre of the sphere (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub centre: Vec<f64>,
+    /// Radius of the sphere (m).
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub radius: f64,
+    /// Radius of the mouth (m), less than that of the sphere; 0 is a closed bag.
+    #[serde(default)]
+    #[schemars(range(min = 0))]
+    pub mouth: f64,
+    /// Turns it over, so that the mouth is at the bottom.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub upside_down: bool,
+    /// Triangles from the point opposite of the mouth to the rim.
+    #[schemars(range(min = 2, max = 500))]
+    pub cells: u64,
+}
+
 /// A mesh file: tetrahedra, or a surface of triangles for cloth (3D only).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]

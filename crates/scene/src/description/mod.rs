@@ -17,7 +17,7 @@ pub use body::{
     Springs,
 };
 pub use elastic::{
-    BallGeometry, BendingDescription, BoxGeometry, Disturbance, ElasticBody, ElasticCollisions,
+    BagGeometry, BallGeometry, BendingDescription, BoxGeometry, Disturbance, ElasticBody, ElasticCollisions,
     ElasticDamping, ElasticIntegrator, ElasticMaterial, ElasticModel, ElasticStep, ElementSprings,
     FibreDescription, FileGeometry, Hold, Inversion, PlasticDescription, SelfContactDescription,
     SheetGeometry, TorusGeometry, VolumeStep,

@@ -1,0 +1,218 @@
+//! What contact and joints demand of the solids' velocities while the fluid pushes on them: `H v = s` in the same solve (spec/fluid-structure.md 3.9).
+//!
+//! The rows act on the inverse mass: `M^-1 - M^-1 H^T (H M^-1 H^T)^-1 H M^-1` moves solids only in ways that keep `H v`, is symmetric and positive semidefinite, and so the
+//! system of pressures stays positive definite.
+
+use crate::Model;
+use splashdown_fluid::pressure::Mobility;
+use splashdown_math::{Dim, Frame, Space, Twist};
+use splashdown_rigid::Motion;
+use splashdown_solve::{CsrMatrix, InverseMass, SolveError, SparseCholesky};
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Mutex, PoisonError};
+
+/// Who takes part in a row.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum End {
+    /// A rigid body.
+    Body(usize),
+    /// A particle of the solids.
+    Particle(usize),
+}
+
+/// One demand: the sum of the products of these wrenches with the velocities of the ends stays as it is. Particles feel the linear part.
+#[derive(Debug, Clone)]
+pub(crate) struct HeldRow<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    pub ends: Vec<(End, Twist<D>)>,
+}
+
+/// Rows over the stacked velocities of particles and solids, with the values that they keep.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Demands {
+    pub rows: Vec<Vec<(usize, f64)>>,
+    pub values: Vec<f64>,
+}
+
+/// The demands that reach into the fluid, while they are put together.
+pub(super) struct Links<const D: usize> {
+    /// Number among the solids of a solve of each body that is in it.
+    numbers: BTreeMap<usize, usize>,
+    guests: usize,
+    /// Bodies outside the fluid that demands tie to those in it: the solids after the guests.
+    pub dry: Vec<usize>,
+    /// Particles that demands tie to something.
+    pub tied_particles: BTreeSet<usize>,
+    tied: Vec<bool>,
+    has_particles: bool,
+    /// Rows over particles and bodies of the solve, with the values that they keep.
+    rows: Vec<(Vec<(End, Vec<f64>)>, f64)>,
+}
+
+impl<const D: usize> Links<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// For `guests` guests, which are the `bodies`, and `scalars` scalars of particles.
+    pub fn new(bodies: &[usize], guests: usize, scalars: usize) -> Self {
+        Self {
+            numbers: bodies.iter().enumerate().map(|(number, &body)| (body, number)).collect(),
+            guests,
+            dry: Vec::new(),
+            tied_particles: BTreeSet::new(),
+            tied: vec![false; guests],
+            has_particles: scalars > 0,
+            rows: Vec::new(),
+        }
+    }
+
+    /// Adds those of `held` that a chain of demands ties to something in the fluid. They keep the values that they have with `motions` and particles of velocities `soft`
+    /// (m/s) and inverse masses `inverses`.
+    pub fn add(
+        &mut self,
+        model: &Model<D>,
+        frames: &[Frame<D>],
+        motions: &[Motion<D>],
+        soft: &[f64],
+        inverses: &[f64],
+        held: &[HeldRow<D>],
+    ) {
+        let movable = |end: &End| match *end {
+            End::Body(body) => model.bodies[body].is_dynamic(),
+            End::Particle(particle) => inverses.get(particle).is_some_and(|inverse| *inverse > 0.0),
+        };
+        // Groups that demands tie together, each known by its first end.
+        let mut group: BTreeMap<End, End> = BTreeMap::new();
+        let root = |group: &BTreeMap<End, End>, mut end: End| {
+            while let Some(&next) = group.get(&end).filter(|next| **next != end) {
+                end = next;
+            }
+            end
+        };
+        for row in held {
+            let ends: Vec<End> = row.ends.iter().map(|(end, _)| *end).filter(movable).collect();
+            for &end in &ends {
+                group.entry(end).or_insert(end);
+                let (a, b) = (root(&group, ends[0]), root(&group, end));
+                group.insert(a.max(b), a.min(b));
+            }
+        }
+        let wet = |end: &End| match end {
+            End::Body(body) => self.numbers.contains_key(body),
+            End::Particle(_) => self.has_particles,
+        };
+        let wet_groups: BTreeSet<End> =
+            group.keys().filter(|end| wet(end)).map(|&end| root(&group, end)).collect();
+        for row in held {
+            let mut value = 0.0;
+            let mut entries = Vec::new();
+            for (end, wrench) in row.ends.iter().filter(|(end, _)| movable(end)) {
+                if !wet_groups.contains(&root(&group, *end)) {
+                    continue;
+                }
+                match *end {
+                    End::Body(body) => {
+                        let twist = motions[body].twist(&model.bodies[body], &frames[body]);
+                        value += wrench.dot(&twist);
+                        let next = self.guests + self.dry.len();
+                        let number = *self.numbers.entry(body).or_insert(next);
+                        if number == next {
+                            self.dry.push(body);
+                        }
+                        if let Some(tied) = self.tied.get_mut(number) {
+                            *tied = true;
+                        }
+                        let mut flat = vec![0.0; Twist::<D>::LEN];
+                        wrench.write(&mut flat);
+                        entries.push((End::Body(number), flat));
+                    }
+                    End::Particle(particle) => {
+                        let velocity = &soft[D * particle..D * (particle + 1)];
+                        value += wrench.linear.iter().zip(velocity).map(|(w, v)| w * v).sum::<f64>();
+                        self.tied_particles.insert(particle);
+                        entries.push((*end, wrench.linear.iter().copied().collect()));
+                    }
+                }
+            }
+            if !entries.is_empty() {
+                self.rows.push((entries, value));
+            }
+        }
+    }
+
+    /// Does a demand act on this guest?
+    pub fn is_tied(&self, guest: usize) -> bool {
+        self.tied[guest]
+    }
+
+    /// Over the stacked velocities of `scalars` scalars of particles and the solids.
+    pub fn demands(&self, scalars: usize) -> Demands {
+        let mut demands = Demands::default();
+        for (entries, value) in &self.rows {
+            let row = entries.iter().flat_map(|(end, weights)| {
+                let first = match *end {
+                    End::Particle(particle) => D * particle,
+                    End::Body(number) => scalars + Twist::<D>::LEN * number,
+                };
+                weights.iter().enumerate().map(move |(k, weight)| (first + k, *weight))
+            });
+            demands.rows.push(row.filter(|(_, weight)| *weight != 0.0).collect());
+            demands.values.push(*value);
+        }
+        demands
+    }
+}
+
+/// An inverse mass with demands.
+pub(super) struct HeldMass<'a> {
+    inverse_mass: &'a InverseMass,
+    rows: CsrMatrix,
+    /// `H M^-1`.
+    responses: CsrMatrix,
+    factor: Mutex<SparseCholesky>,
+}
+
+impl<'a> HeldMass<'a> {
+    /// `None` without rows that anything can change.
+    pub fn new(inverse_mass: &'a InverseMass, demands: &Demands) -> Result<Option<Self>, SolveError> {
+        if demands.rows.is_empty() {
+            return Ok(None);
+        }
+        let rows = CsrMatrix::from_rows(inverse_mass.layout().len(), demands.rows.iter().cloned())?;
+        let responses = inverse_mass.multiply_rows(&rows)?;
+        let square = responses.product(&rows.transpose())?;
+        // Contacts of one face with another say some things twice.
+        let factor = Mutex::new(SparseCholesky::of_semidefinite(&square)?);
+        Ok(Some(Self { inverse_mass, rows, responses, factor }))
+    }
+
+    /// Changes `velocity` as little as is needed to meet the demands.
+    pub fn meet(&self, values: &[f64], velocity: &mut [f64]) {
+        let mut excess = vec![0.0; self.rows.rows()];
+        self.rows.multiply(velocity, &mut excess);
+        excess.iter_mut().zip(values).for_each(|(excess, value)| *excess -= value);
+        self.take_off(&excess, velocity);
+    }
+
+    /// `velocity -= M^-1 H^T (H M^-1 H^T)^-1 excess`.
+    fn take_off(&self, excess: &[f64], velocity: &mut [f64]) {
+        let mut impulses = vec![0.0; excess.len()];
+        let mut factor = self.factor.lock().unwrap_or_else(PoisonError::into_inner);
+        // Sizes fit by construction.
+        if factor.solve(excess, &mut impulses).is_ok() {
+            impulses.iter_mut().for_each(|impulse| *impulse = -*impulse);
+            self.responses.add_transpose_multiply(&impulses, velocity);
+        }
+    }
+}
+
+impl Mobility for HeldMass<'_> {
+    fn apply(&self, impulse: &mut [f64]) {
+        self.inverse_mass.apply(impulse);
+        let mut excess = vec![0.0; self.rows.rows()];
+        self.rows.multiply(impulse, &mut excess);
+        self.take_off(&excess, impulse);
+    }
+}
