@@ -77,6 +77,8 @@ where
     pub masses: Vec<f64>,
     /// Cells without a pressure because all their faces move with solids.
     pub shut_cells: usize,
+    /// Open faces next to walls and solids that cannot move, to which the fluid sticks: axis, face, velocity (m/s).
+    pub held: Vec<(usize, Index<D>, f64)>,
     /// First guest that particles move.
     first_soft: usize,
 }
@@ -218,6 +220,18 @@ where
                 }
             }
         };
+        let mut held = Vec::new();
+        if let Some(marks) = &marks {
+            for axis in 0..D {
+                for face in marks.component(axis).lattice().indices() {
+                    if let Tie::Known(velocity) = tie(axis, face)
+                        && !problem.walls.is_closed(axis, face)
+                    {
+                        held.push((axis, face, velocity));
+                    }
+                }
+            }
+        }
         let fluid_side = options.tangential == Tangential::FluidSide;
         let Strain { rows, constants: known_strain, on_sheets } = Assembly {
             problem,
@@ -261,6 +275,7 @@ where
             known_strain,
             masses,
             shut_cells,
+            held,
             first_soft,
         })
     }
@@ -303,12 +318,15 @@ where
         flat
     }
 
-    /// Inverse of [`Self::gather`].
+    /// Inverse of [`Self::gather`]; faces to which the fluid sticks get the velocity of what holds them.
     pub fn scatter(&self, flat: &[f64], velocity: &mut FaceFields<D>) {
         let (free, bound) = flat.split_at(self.free.len());
         for axis in 0..D {
             self.free.axis(axis).scatter(free, velocity.component_mut(axis));
             self.bound_numbers.axis(axis).scatter(bound, velocity.component_mut(axis));
+        }
+        for &(axis, face, held) in &self.held {
+            velocity.component_mut(axis).set(face, held);
         }
     }
 }
