@@ -9,14 +9,23 @@ mod tests;
 
 pub use sight::Sight;
 
+use crate::domain::Domain;
 use crate::error::FluidError;
+use crate::model::FluidModel;
 use crate::obstacle::Motion;
 use serde::{Deserialize, Serialize};
+use splashdown_geometry::Aabb;
 use splashdown_geometry::mesh::{Mesh, SurfaceMesh};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Vector};
 
 /// Thickness of shells relative to the smallest spacing.
 pub(crate) const THICKNESS: f64 = 1e-3;
+
+/// Cells beyond a periodic side within which images of shells are kept.
+const IMAGE_REACH: f64 = 30.0;
+
+/// Most images of a shell on either side of the one next to the box.
+const MOST_IMAGES: f64 = 4.0;
 
 /// A surface of segments (2D) or triangles (3D), closed or not, that moves rigidly.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -82,6 +91,8 @@ pub struct ShellStep<const D: usize> {
     pub after: SurfaceMesh<D>,
     /// Velocities of the points (m/s).
     pub velocity: Vec<Vector<D>>,
+    /// Longest way of any point (m).
+    longest: f64,
 }
 
 impl<const D: usize> ShellStep<D>
@@ -92,6 +103,79 @@ where
     pub fn new(shells: &[Shell<D>], time: f64, dt: f64) -> Result<Option<Self>, FluidError> {
         let points = |time: f64| shells.iter().map(|shell| shell.points(time)).collect::<Vec<_>>();
         Self::between(shells, &points(time), &points(time + dt), dt)
+    }
+
+    /// The shells of `model` between `time` and `time + dt` (s), by their own motion, with all their images around periodic axes that matter in the box.
+    pub fn of(model: &FluidModel<D>, time: f64, dt: f64) -> Result<Option<Self>, FluidError> {
+        let step = Self::new(&model.shells, time, dt)?.map(|step| step.wrapped(&model.domain));
+        Ok(step.filter(|step| !step.before.elements.is_empty()))
+    }
+
+    /// Shells beyond a periodic side are also on the other; those that are nowhere near the box are left out.
+    fn wrapped(self, domain: &Domain<D>) -> Self {
+        let periodic = domain.periodic();
+        if !periodic.contains(&true) {
+            return self;
+        }
+        // As far beyond the box as anything looks.
+        let (bounds, h) = (domain.grid().bounds(), domain.grid().spacing().max());
+        let near = bounds.grown(IMAGE_REACH * h);
+        let all: Vec<Aabb<D>> = (0..self.before.elements.len())
+            .map(|element| {
+                let (start, end) = (self.before.element_bounds(element), self.after.element_bounds(element));
+                start.union(&end)
+            })
+            .collect();
+        let whole = all.iter().fold(Aabb::empty(), |sum, part| sum.union(part));
+        // Shifts by so many lengths of the box on each axis.
+        let range: [[i64; 2]; D] = std::array::from_fn(|a| {
+            if !periodic[a] || whole.is_empty() {
+                return [0, 0];
+            }
+            let length = bounds.extent()[a];
+            let (low, high) = ((near.min[a] - whole.max[a]) / length, (near.max[a] - whole.min[a]) / length);
+            // A shell that is longer than many boxes need not be complete.
+            let middle = (0.5 * (low + high)).round();
+            [low.ceil().max(middle - MOST_IMAGES), high.floor().min(middle + MOST_IMAGES)].map(|k| k as i64)
+        });
+        let mut images = Self {
+            before: Mesh { points: Vec::new(), elements: Vec::new() },
+            after: Mesh { points: Vec::new(), elements: Vec::new() },
+            velocity: Vec::new(),
+            longest: self.longest,
+        };
+        let mut shift = range.map(|[low, _]| low);
+        if range.iter().any(|[low, high]| low > high) {
+            return images;
+        }
+        loop {
+            let by = Vector::<D>::from_fn(|a, _| shift[a] as f64 * bounds.extent()[a]);
+            images.add_image(&self, &by, |element| {
+                (0..D).all(|a| {
+                    all[element].min[a] + by[a] <= near.max[a] && all[element].max[a] + by[a] >= near.min[a]
+                })
+            });
+            let Some(axis) = (0..D).find(|&a| shift[a] < range[a][1]) else { return images };
+            shift[axis] += 1;
+            for a in 0..axis {
+                shift[a] = range[a][0];
+            }
+        }
+    }
+
+    /// Adds the elements of `of` that `matters` allows, moved by `by` (m).
+    fn add_image(&mut self, of: &Self, by: &Vector<D>, matters: impl Fn(usize) -> bool) {
+        let wanted: Vec<usize> = (0..of.before.elements.len()).filter(|&element| matters(element)).collect();
+        if wanted.is_empty() {
+            return;
+        }
+        let first = self.before.points.len() as u32;
+        self.before.points.extend(of.before.points.iter().map(|point| point + by));
+        self.after.points.extend(of.after.points.iter().map(|point| point + by));
+        self.velocity.extend_from_slice(&of.velocity);
+        let elements = wanted.iter().map(|&element| of.before.elements[element].map(|c| c + first));
+        self.before.elements.extend(elements.clone());
+        self.after.elements.extend(elements);
     }
 
     /// The shells between given points (m), one list a shell.
@@ -118,6 +202,7 @@ where
             first += shell.mesh.points.len() as u32;
         }
         let (before, after) = (before.concat(), after.concat());
+        let longest = before.iter().zip(&after).map(|(a, b)| (b - a).norm()).fold(0.0, f64::max);
         let velocity = before
             .iter()
             .zip(&after)
@@ -127,6 +212,7 @@ where
             before: Mesh { points: before, elements: elements.clone() },
             after: Mesh { points: after, elements },
             velocity,
+            longest,
         }))
     }
 }

@@ -41,7 +41,7 @@ where
             return Err(FluidError::Mismatch(what.into()));
         }
         self.hold_memory(model);
-        let shells = ShellStep::new(&model.shells, state.time, dt)?;
+        let shells = ShellStep::of(model, state.time, dt)?;
         let sights = Sights::new(model, state, shells.as_ref(), dt)?;
         let sights = sights.as_ref();
         self.place_solids(model, state.time + dt, None, sights);
@@ -84,7 +84,7 @@ where
         dt: f64,
     ) -> Result<(), FluidError> {
         self.hold_memory(model);
-        let shells = ShellStep::new(&model.shells, state.time, 0.0)?;
+        let shells = ShellStep::of(model, state.time, 0.0)?;
         let sights = Sights::new(model, state, shells.as_ref(), 0.0)?;
         self.place_solids(model, state.time, None, sights.as_ref());
         self.classify(model, state);
@@ -127,6 +127,7 @@ where
             guests.1.placement.twist = *twist;
         }
         let (guests, domain) = (&self.guests, &model.domain);
+        self.viscous_rows = None;
         let Some(walls) = &mut self.walls else { return };
         let old = velocity.is_some().then(|| walls.velocity().clone());
         walls.set_velocities(|owner, axis, at| {
@@ -150,6 +151,7 @@ where
         faces: &[(usize, Index<D>, f64)],
         mut velocity: Option<&mut FaceFields<D>>,
     ) {
+        self.viscous_rows = None;
         let Some(walls) = &mut self.walls else { return };
         for &(axis, face, new) in faces {
             let old = walls.velocity().component(axis).at(face);
@@ -169,7 +171,7 @@ where
         state: &mut FluidState<D>,
         dt: f64,
     ) -> Result<(), FluidError> {
-        let shells = ShellStep::new(&model.shells, state.time, dt)?;
+        let shells = ShellStep::of(model, state.time, dt)?;
         let sights = Sights::new(model, state, shells.as_ref(), dt)?;
         self.continue_velocity(model, state, dt, sights.as_ref())?;
         state.time += dt;
