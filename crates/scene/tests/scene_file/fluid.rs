@@ -5,6 +5,7 @@ use splashdown_fluid::advect::{Limiter, PathOrder, Scheme, UpwindScheme};
 use splashdown_fluid::pressure::PressureSolver;
 use splashdown_fluid::viscosity::{ViscosityForm, ViscousStep};
 use splashdown_fluid::{FluidModel, FluidOptions, LevelSetTransport, Redistancing, TimeScheme};
+use splashdown_geometry::iso_surface::{Extraction, extract};
 use splashdown_scene::{AnyWorld, Scene, build};
 
 /// Refused, or a world of a fluid in a square of 16 x 16 cells with `more` in its table.
@@ -137,4 +138,20 @@ fn particles_that_carry_momentum_go_with_bodies_and_obstacles() {
     // Half as heavy as water: its middle comes to lie near the surface, which the body itself raises.
     let position = world.state().bodies[0].frame.position;
     assert!((position[1] - 0.55).abs() < 0.12, "{position}");
+}
+
+/// The surface that frames show is watertight at every moment, also where water touches walls and while it splashes.
+#[test]
+fn surfaces_are_watertight() {
+    let text = "dimension = 3\n[time]\nend = 1\n[fluid]\ncell = 0.08\ncells = [16, 10, 8]\ntop = { kind = \"open\" }\nfree_surface = true\nparticles = 8\ndivergence = 1e-6\n[[fluid.liquids]]\nname = \"water\"\ndensity = 1000\nregions = [{ shape = { box = { size = [0.9, 1.2, 4] } } }]\n[[fluid.obstacles]]\nname = \"post\"\nshape = { box = { size = [0.16, 1, 0.16] } }\nposition = [0.8, 0.2, 0.32]\nslip = true\n";
+    let scene = Scene::parse("dam.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    let AnyWorld::Three(mut world) = build(&scene).expect("a world") else { unreachable!("in space") };
+    for step in 0..40 {
+        world.step(0.015).expect("a step");
+        let phi = &world.state().fluid.as_ref().expect("a fluid").liquids[0].phi;
+        let surface = extract(phi, &Extraction { closed: true, ..Extraction::default() }).expect("a surface");
+        assert!(!surface.mesh.elements.is_empty());
+        surface.mesh.check_closed().unwrap_or_else(|hole| panic!("step {step}: {hole}"));
+        surface.mesh.check_manifold().unwrap_or_else(|fault| panic!("step {step}: {fault}"));
+    }
 }
