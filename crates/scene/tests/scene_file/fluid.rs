@@ -89,7 +89,7 @@ fn methods_are_chosen_in_the_scene() {
         (format!("{GAS}transport = \"none\"\n[fluid.method]\npaths = \"first\""), "paths"),
         (format!("{WATER}particles = 0\n[fluid.method]\ndrops = false"), "drops"),
         (format!("{WATER}[fluid.method]\nscheme = \"reflection\""), "reflection"),
-        (format!("{WATER}[fluid.method]\nlevel_set = \"weno\""), "weno5"),
+        (format!("{WATER}[fluid.method]\nlevel_set = \"weno\""), "level_set"),
     ] {
         let error = tank(&wrong).err().unwrap_or_else(|| panic!("{wrong} was taken"));
         assert!(error.contains(said), "{wrong}: {error}");
