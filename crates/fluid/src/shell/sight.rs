@@ -27,6 +27,9 @@ pub struct Sight<'m, const D: usize> {
     /// Most steps at which a cell counts as near.
     reach: u8,
     grid: Grid<D>,
+    periodic: [bool; D],
+    /// Where paths may lead: the box, and beyond its periodic sides as far as ghosts tell values.
+    room: Aabb<D>,
 }
 
 /// Steps that are not counted any more.
@@ -73,7 +76,22 @@ where
             }
             front = next;
         }
-        Ok(Self { tree, velocity, first_sheet_point: u32::MAX, thickness, steps, reach, grid })
+        let (periodic, mut room) = (domain.periodic(), grid.bounds());
+        for a in (0..D).filter(|&a| periodic[a]) {
+            room.min[a] -= 2.0 * grid.spacing()[a];
+            room.max[a] += 2.0 * grid.spacing()[a];
+        }
+        Ok(Self {
+            tree,
+            velocity,
+            first_sheet_point: u32::MAX,
+            thickness,
+            steps,
+            reach,
+            grid,
+            periodic,
+            room,
+        })
     }
 
     /// The same, with points from `first` on belonging to sheets that others move.
@@ -222,9 +240,10 @@ where
         Vector::from_fn(|axis, _| self.sample_component(velocity.component(axis), axis, y))
     }
 
-    /// Goes back from `x` for `dt` seconds by the midpoint rule, stopped at shells and at the domain's box.
-    pub fn trace_back(&self, bounds: &Aabb<D>, flow: &FaceFields<D>, x: &Vector<D>, dt: f64) -> Vector<D> {
-        let inside = |y: Vector<D>| Vector::from_fn(|a, _| y[a].clamp(bounds.min[a], bounds.max[a]));
+    /// Goes back from `x` for `dt` seconds by the midpoint rule, stopped at shells and at the domain's box; beyond periodic sides it leads two cells at most.
+    pub fn trace_back(&self, flow: &FaceFields<D>, x: &Vector<D>, dt: f64) -> Vector<D> {
+        let room = &self.room;
+        let inside = |y: Vector<D>| Vector::from_fn(|a, _| y[a].clamp(room.min[a], room.max[a]));
         let first = self.sample_velocity(flow, x);
         let (middle, _) = self.clip(x, &inside(x - first * (0.5 * dt)));
         let second = self.sample_velocity(flow, &middle);
@@ -239,9 +258,9 @@ where
         samples: &[Index<D>],
         dt: f64,
     ) -> Vec<f64> {
-        let (lattice, bounds) = (*field.lattice(), self.grid.bounds());
+        let lattice = *field.lattice();
         self.carried(samples, |index| {
-            let y = self.trace_back(&bounds, flow, &lattice.position(index), dt);
+            let y = self.trace_back(flow, &lattice.position(index), dt);
             self.sample(field, &y).unwrap_or_else(|| field.at(index))
         })
     }
@@ -254,9 +273,9 @@ where
         samples: &[Index<D>],
         dt: f64,
     ) -> Vec<f64> {
-        let (lattice, bounds) = (*phi.lattice(), self.grid.bounds());
+        let lattice = *phi.lattice();
         self.carried(samples, |index| {
-            let y = self.trace_back(&bounds, flow, &lattice.position(index), dt);
+            let y = self.trace_back(flow, &lattice.position(index), dt);
             self.sample(phi, &y).unwrap_or(UNSEEN_PHI)
         })
     }
@@ -270,9 +289,9 @@ where
         samples: &[Index<D>],
         dt: f64,
     ) -> Vec<f64> {
-        let (lattice, bounds) = (*component.lattice(), self.grid.bounds());
+        let lattice = *component.lattice();
         self.carried(samples, |index| {
-            let y = self.trace_back(&bounds, flow, &lattice.position(index), dt);
+            let y = self.trace_back(flow, &lattice.position(index), dt);
             self.sample_component(component, axis, &y)
         })
     }
@@ -298,7 +317,16 @@ where
                     self.closure(axis, face, &x, lattice.spacing()[axis])
                 })
                 .collect();
+            let last = lattice.counts()[axis] as isize - 1;
             for (sheet, velocity) in closed {
+                // Both images of a face on a periodic side, whatever rounding says of the other.
+                let mut image = sheet.face;
+                if self.periodic[axis] && (image[axis] == 0 || image[axis] == last) {
+                    image[axis] = last - image[axis];
+                }
+                if image != sheet.face && !walls.is_closed(axis, image) {
+                    walls.close_by_shell(axis, image, velocity);
+                }
                 if !walls.is_closed(axis, sheet.face) {
                     walls.close_by_shell(axis, sheet.face, velocity);
                     if !sheet.row.is_empty() {
@@ -406,6 +434,6 @@ where
 
     /// Longest way of any point of a shell in the step (m).
     pub fn largest_motion(&self) -> f64 {
-        self.before.points.iter().zip(&self.after.points).map(|(a, b)| (b - a).norm()).fold(0.0, f64::max)
+        self.longest
     }
 }
