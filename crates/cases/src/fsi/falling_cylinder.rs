@@ -2,6 +2,11 @@
 //!
 //! The published velocities on 40x160 cells follow with the full mass on coupling faces, fluid that sticks on the fluid's side, and first-order transport. At a
 //! viscosity of 0.1 the flow is far from Stokes flow (Reynolds number 35), and the analytic 0.3501 m/s must not be reached.
+//!
+//! The velocity is not one number: with whole cells the cylinder's rasterised form changes as it passes them, and its velocity swings by 2 % about the mean with a period of one cell (at a
+//! viscosity of 5 between 0.00589 and 0.00617 m/s; at 0.2 it still gathers speed at half of its way). The source tells neither at which height nor at which moment it read its values, which are from
+//! pictures 24 times a second; the largest velocities of this run are within 0.6 % of them up to a viscosity of 5. Here the mean over whole cells is measured, which needs no choice of moment; the
+//! published value lies within 3 % of it.
 
 use super::super::fluid::setup::{domain, failed};
 use super::setup::SOURCE_RECIPE;
@@ -63,7 +68,10 @@ fn measure(measurements: &mut Measurements, rows: &[(f64, f64)]) -> Result<(), C
     Ok(())
 }
 
-/// Mean velocity (m/s) between heights 0.09 m and 0.07 m, or, where that takes too long, over the last tenth of the first 400 steps; and the mean number of iterations.
+/// Cells over which the velocity of a cylinder that is too slow to reach the middle is averaged.
+const SLOW_CELLS: f64 = 2.0;
+
+/// Mean velocity (m/s) between heights 0.09 m and 0.07 m, or, where that takes too long, over the last two cells of the first 400 steps; and the mean number of iterations.
 fn terminal(viscosity: f64) -> Result<(f64, f64), CaseError> {
     let h = 0.001;
     let sides = [[Side::wall(); 2], [Side::wall(), Side::open()]];
@@ -81,23 +89,23 @@ fn terminal(viscosity: f64) -> Result<(f64, f64), CaseError> {
     world.set_coupling(Some(SOURCE_RECIPE));
     let state = FluidState::at_rest(&model);
     world.set_fluid(model, state).map_err(failed)?;
-    let (mut start, mut iterations, mut solves) = (None, 0, 0);
-    for step in 0..400 {
+    let (mut way, mut iterations, mut solves) = (vec![(0.0, 0.14)], 0, 0);
+    while way.len() <= 400 && way[way.len() - 1].1 > 0.07 {
         let dt = world.fluid_stable_step();
         let report = world.step(dt).map_err(failed)?;
         for solve in report.solves.iter().filter(|solve| solve.stage.starts_with("fluid")) {
             iterations += solve.iterations;
             solves += 1;
         }
-        let (now, height) = (world.state().time, world.state().bodies[0].frame.position[1]);
-        if start.is_none() && (height < 0.09 || step == 359) {
-            start = Some((now, height));
-        }
-        if let Some((then, from)) = start
-            && (height < 0.07 || step == 399)
-        {
-            return Ok(((height - from) / (now - then), iterations as f64 / f64::from(solves)));
-        }
+        way.push((world.state().time, world.state().bodies[0].frame.position[1]));
     }
-    Err(CaseError::new("waiting for a steady fall", "400 steps were not enough"))
+    let (now, height) = way[way.len() - 1];
+    let from = if height <= 0.07 { 0.09 } else { height + SLOW_CELLS * h };
+    // The moment at which it was there.
+    let passed = way.windows(2).find(|pair| pair[1].1 <= from);
+    let Some(&[(t0, y0), (t1, y1)]) = passed.and_then(|pair| pair.first_chunk()) else {
+        return Err(CaseError::new("waiting for a steady fall", "400 steps were not enough"));
+    };
+    let then = t0 + (t1 - t0) * (y0 - from) / (y0 - y1);
+    Ok(((height - from) / (now - then), iterations as f64 / f64::from(solves)))
 }

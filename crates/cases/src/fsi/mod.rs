@@ -15,6 +15,7 @@ mod soak;
 mod soak_soft;
 mod soft;
 mod stokes_cylinder;
+mod vortex_shedding;
 
 use crate::Case;
 
@@ -25,6 +26,8 @@ pub(super) const CASES: &[Case] = &[
     falling_cylinder::CASE,
     falling_cylinder::TABLE,
     past_cylinder::CASE,
+    vortex_shedding::CASE,
+    vortex_shedding::FINE,
     driven_plate::CASE,
     added_mass::CASE,
     rising_sphere::CASE,

@@ -1,0 +1,100 @@
+//! Vortices behind a fixed cylinder at a Reynolds number of 100 (V-5): the frequency at which they leave it.
+//!
+//! A channel from x = -2.5 m to 15 m and y = -3.5 m to 3.5 m with slippery walls, inflow of 1 m/s on the left, zero pressure on the right, density 1, viscosity 0.01, and a cylinder of diameter
+//! 1 m at the origin that does not move, solved for together with the fluid. The Strouhal number is the frequency here. A push across the flow behind the cylinder at the start
+//! breaks the symmetry, so that the wake swings after some 40 s instead of 100 s; the frequency is that of the velocity across the flow at (2, 0) over ten periods
+//! that follow, and they must be alike. The source has 0.160 by its own method on 400x160 cells and 0.166 by a splitting; the literature it quotes 0.164 to 0.173.
+
+use super::super::fluid::setup::failed;
+use super::setup::IMPROVED;
+use crate::{Case, CaseError, Measurements, Speed};
+use splashdown_couple::World;
+use splashdown_fluid::{Domain, FluidModel, FluidState, Liquid, Side};
+use splashdown_geometry::grid::{Grid, Interpolation, Location, Reach};
+use splashdown_math::{Frame, Twist, Vector};
+use splashdown_rigid::{Body, Geometry, Kind};
+use std::sync::Arc;
+
+pub(super) const CASE: Case = Case {
+    name: "fsi/vortex-shedding",
+    spec: "V-5",
+    summary: "vortices leave a cylinder at Reynolds number 100: Strouhal number",
+    source: SOURCE,
+    speed: Speed::Slow,
+    seconds: 600.0,
+    run: |measurements| run(measurements, 80),
+};
+
+pub(super) const FINE: Case = Case {
+    name: "fsi/vortex-shedding-fine",
+    spec: "V-5",
+    summary: "the same on the source's grid",
+    source: SOURCE,
+    speed: Speed::Slow,
+    seconds: 6000.0,
+    run: |measurements| run(measurements, 160),
+};
+
+const SOURCE: &str =
+    "published: 0.160 coupled, 0.166 split, literature 0.164 to 0.173 (spec/fluid-structure.md V-5)";
+/// Periods over which the frequency is measured.
+const PERIODS: usize = 10;
+/// Time (s) from which they are counted.
+const ESTABLISHED: f64 = 50.0;
+
+fn run(measurements: &mut Measurements, n: usize) -> Result<(), CaseError> {
+    let resolution = format!("{}x{n}", 5 * n / 2);
+    let crossings = crossings(n)?;
+    let periods: Vec<f64> = crossings.windows(2).map(|pair| pair[1] - pair[0]).collect();
+    let mean = periods.iter().sum::<f64>() / periods.len() as f64;
+    let spread = periods.iter().fold(0.0f64, |most, period| most.max((period / mean - 1.0).abs()));
+    measurements.near("Strouhal number", &resolution, 1.0 / mean, 0.165, 0.01, SOURCE);
+    let alike = "the same again and again once the wake swings";
+    measurements.at_most("largest deviation of a period", &resolution, spread, 0.05, alike);
+    Ok(())
+}
+
+/// Times (s) at which the velocity across the flow behind the cylinder turns positive, enough for all periods, with `n` cells across.
+fn crossings(n: usize) -> Result<Vec<f64>, CaseError> {
+    let h = 7.0 / n as f64;
+    let inflow = Side::Inflow { velocity: Vector::from([1.0, 0.0]) };
+    let sides = [[inflow, Side::open()], [Side::slip(); 2]];
+    let grid = Grid::new(Vector::from([-2.5, -3.5]), Vector::repeat(h), [5 * n / 2, n]).map_err(failed)?;
+    let domain = Domain::new(grid, sides).map_err(failed)?;
+    let model = FluidModel::new(domain, Liquid { viscosity: 0.01, ..Liquid::new("fluid", 1.0) });
+    let mut world = World::<2>::new(Vector::zeros()).map_err(failed)?;
+    let geometry = Arc::new(Geometry::sphere(0.5).map_err(failed)?);
+    let cylinder = Body::with_geometry("cylinder", Kind::Static, 1.0, geometry).map_err(failed)?;
+    world.add_body(cylinder, Frame::identity(), Twist::zero());
+    world.set_coupling(Some(IMPROVED));
+    let mut state = FluidState::at_rest(&model);
+    state.velocity.component_mut(0).update(|_, _| 1.0);
+    let lattice = model.domain.grid().lattice(Location::Face(1), 0);
+    state.velocity.component_mut(1).update(|face, _| {
+        let x = lattice.position(face) - Vector::from([1.5, 0.0]);
+        0.5 * f64::exp(-x.norm_squared())
+    });
+    world.set_fluid(model, state).map_err(failed)?;
+    let mut found: Vec<f64> = Vec::new();
+    let mut last: Option<(f64, f64)> = None;
+    while found.len() <= PERIODS {
+        let dt = world.fluid_stable_step();
+        world.step(dt).map_err(failed)?;
+        let time = world.state().time;
+        let fluid = world.state().fluid.as_ref().ok_or_else(|| failed("no fluid"))?;
+        let probe = Vector::from([2.0, 0.0]);
+        let across = fluid.velocity.sample(&probe, Interpolation::Linear, Reach::default())[1];
+        if let Some((then, before)) = last
+            && before < 0.0
+            && across >= 0.0
+            && time > ESTABLISHED
+        {
+            found.push(then + (time - then) * before / (before - across));
+        }
+        last = Some((time, across));
+        if time > ESTABLISHED + 12.0 * PERIODS as f64 {
+            return Err(CaseError::new("counting vortices", "the wake does not swing"));
+        }
+    }
+    Ok(found)
+}
