@@ -33,7 +33,7 @@ pub struct FluidDiagnostics {
     /// Parts of the fluid that walls, shells and air keep apart: how many there are.
     #[serde(default)]
     pub region_count: usize,
-    /// The largest of them, at most [`MOST_REGIONS`], largest first.
+    /// The largest of them, at most 16, largest first.
     #[serde(default)]
     pub regions: Vec<FluidRegion>,
 }
