@@ -19,7 +19,8 @@ fn list_names_scenes_that_run() {
     for scene in list.as_array().unwrap() {
         let name = scene["name"].as_str().unwrap();
         place.expect(0, &["check", name]);
-        place.expect(0, &["run", name, "--quiet", "--until", "0.05", "--set", "time.frame_rate=30"]);
+        // One frame of each.
+        place.expect(0, &["run", name, "--quiet", "--until", "0.03125", "--set", "time.frame_rate=32"]);
         assert!(place.path(&format!("runs/{name}/log.jsonl")).is_file());
     }
 }
