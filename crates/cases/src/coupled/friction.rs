@@ -13,7 +13,7 @@ pub(super) const CASE: Case = Case {
     spec: "5.2-A (rigid-deformable-coupling), RDC-9, RDC-26",
     summary: "particle, rigid cube and soft cube slide, stop and stick on an incline, in one world",
     source: "exact: a = g (sin theta - mu cos theta)",
-    speed: Speed::Fast,
+    speed: Speed::Slow,
     seconds: 10.0,
     run,
 };

@@ -14,7 +14,7 @@ pub(super) const CASE: Case = Case {
     spec: "5.2-B (rigid-deformable-coupling), RDC-8, RDC-9, RDC-12, RDC-14, RDC-40",
     summary: "six rigid bodies and four soft balls collide in free space: momentum, angular momentum and energy",
     source: "exact: conservation of momentum",
-    speed: Speed::Fast,
+    speed: Speed::Slow,
     seconds: 8.0,
     run,
 };
