@@ -406,11 +406,12 @@ impl CoupledParts {
         let mut diagonal = top.diagonal();
         let first = diagonal.len() - self.demands.rows();
         diagonal[first..].copy_from_slice(&response(&self.demands, &solids_inverse));
+        let inverse = |value: &f64| if *value > 0.0 { 1.0 / value } else { 1.0 };
         let preconditioner = FormPreconditioner {
             pressure: Amg::new(&weighted_square(&self.divergence, &self.face_mass)?, &AmgOptions::default())?,
             held: vec![],
             cells,
-            diagonal: diagonal[cells..].iter().map(|value| 1.0 / value).collect(),
+            diagonal: diagonal[cells..].iter().map(inverse).collect(),
             solids: solids_inverse,
         };
         // A pressure that nothing feels is held by the coupling impulses that balance it.
@@ -494,7 +495,10 @@ impl CoupledParts {
             pressure: Amg::new(&poisson, &AmgOptions::default())?,
             held: held_regions(&poisson, &of_solids, &solids)?,
             cells,
-            diagonal: response(&self.demands, &solids).iter().map(|value| 1.0 / value).collect(),
+            diagonal: response(&self.demands, &solids)
+                .iter()
+                .map(|value| if *value > 0.0 { 1.0 / value } else { 1.0 })
+                .collect(),
             solids,
         };
         let wide: Vec<SparseVector> = null_space.basis().to_vec();
@@ -549,7 +553,7 @@ fn entries_of(matrix: &CsrMatrix, row: usize) -> Vec<(usize, f64)> {
     columns.iter().zip(values).map(|(&column, &value)| (column as usize, value)).collect()
 }
 
-/// Diagonal of `H M^-1 H^T`; 1 where nothing moves.
+/// Diagonal of `H M^-1 H^T`.
 fn response(demands: &CsrMatrix, inverse: &BlockInverse) -> Vec<f64> {
     let (mut row, mut moved) = (vec![0.0; demands.cols()], vec![0.0; demands.cols()]);
     let of_row = |index: usize| {
@@ -558,8 +562,7 @@ fn response(demands: &CsrMatrix, inverse: &BlockInverse) -> Vec<f64> {
             row[column] += value;
         }
         inverse.apply(&row, &mut moved);
-        let square: f64 = row.iter().zip(&moved).map(|(a, b)| a * b).sum();
-        if square > 0.0 { square } else { 1.0 }
+        row.iter().zip(&moved).map(|(a, b)| a * b).sum::<f64>()
     };
     (0..demands.rows()).map(of_row).collect()
 }
@@ -685,6 +688,7 @@ fn held_regions(
         sums[label as usize] += poisson.row(row).1.iter().sum::<f64>();
         sizes[label as usize] += diagonal[row];
     }
+    let squares = response(of_solids, inverse);
     let mut held = Vec::new();
     for region in components.indicators(|region| !(sums[region] > 1e-10 * sizes[region])) {
         let mut one = vec![0.0; poisson.rows()];
@@ -693,7 +697,9 @@ fn held_regions(
         of_solids.add_transpose_multiply(&one, &mut push);
         inverse.apply(&push, &mut moved);
         let level: f64 = push.iter().zip(&moved).map(|(a, b)| a * b).sum();
-        if level > 0.0 {
+        // Rounding of zero holds nothing.
+        let gross: f64 = region.indices.iter().map(|&cell| squares[cell as usize]).sum();
+        if level > UNFELT * UNFELT * gross {
             held.push((region, level));
         }
     }
