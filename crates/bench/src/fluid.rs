@@ -41,9 +41,12 @@ fn run(options: &BenchOptions) -> Result<Vec<BenchRow>, BenchError> {
         push(&mut rows, "water", &water, n, (n == 128).then_some(Mark::AtMost(8.0)));
         per_cell.push([smoke.seconds, water.seconds].map(|s| s / (n * n * n) as f64));
     }
+    for &n in &sizes {
+        let two = measure(&two_liquids(n)?, part_of_both, options)?;
+        push(&mut rows, "water under air, 1000:1.2, around a moving ball", &two, n, None);
+    }
     let n = sizes[sizes.len() - 1];
-    let two = measure(&two_liquids(n)?, part_of_both, options)?;
-    push(&mut rows, "water under air, 1000:1.2, around a moving ball", &two, n, None);
+    viscous(&mut rows, if options.quick { &[8, 12] } else { &[32, 64] }, options)?;
     let apic = measure(&apic(n)?, fill, options)?;
     push(&mut rows, "water, APIC", &apic, n, None);
     empty_space(&mut rows, if options.quick { 16 } else { 48 }, options)?;
@@ -86,12 +89,36 @@ fn empty_space(rows: &mut Vec<BenchRow>, n: usize, options: &BenchOptions) -> Re
     Ok(())
 }
 
+/// Two liquids whose viscosities differ by a factor of a thousand, so stiff that viscosity alone decides: iterations of its solve on ever finer grids.
+fn viscous(rows: &mut Vec<BenchRow>, sizes: &[usize], options: &BenchOptions) -> Result<(), BenchError> {
+    for &n in sizes {
+        let mut model = two_liquids(n)?;
+        for (liquid, viscosity) in model.liquids.iter_mut().zip([100.0, 0.1]) {
+            liquid.viscosity = viscosity;
+        }
+        model.options.viscosity_tolerance = 1e-8;
+        let timing = measure(&model, part_of_both, options)?;
+        let threads = rayon::current_num_threads();
+        let row = |what: &str, value: f64, unit: &'static str| {
+            let what = format!("liquids of viscosities 1000:1: {what}");
+            BenchRow::new("fluid", what, value, unit, threads, format!("{n}^3"))
+        };
+        rows.push(
+            row("viscous solve", timing.viscous_iterations as f64, "iterations")
+                .with_mark(Mark::AtMost(30.0)),
+        );
+        rows.push(row("CPU of one step", timing.cpu, "s"));
+    }
+    Ok(())
+}
+
 struct Timing {
     /// Wall-clock seconds of the best step.
     seconds: f64,
     /// CPU seconds of all threads in that step.
     cpu: f64,
     iterations: usize,
+    viscous_iterations: usize,
     bytes: usize,
     stages: Vec<(&'static str, f64)>,
 }
@@ -128,7 +155,14 @@ fn measure(
     for _ in 0..2 {
         stepper.step(model, &mut state, h, None).map_err(failed)?;
     }
-    let mut best = Timing { seconds: f64::INFINITY, cpu: 0.0, iterations: 0, bytes: 0, stages: Vec::new() };
+    let mut best = Timing {
+        seconds: f64::INFINITY,
+        cpu: 0.0,
+        iterations: 0,
+        viscous_iterations: 0,
+        bytes: 0,
+        stages: Vec::new(),
+    };
     for _ in 0..options.repeats.max(1) {
         let (clock, start) = (CpuClock::start(), Instant::now());
         let report = stepper.step(model, &mut state, h, None).map_err(failed)?;
@@ -138,6 +172,7 @@ fn measure(
                 seconds,
                 cpu: clock.seconds(),
                 iterations: report.pressure.iterations,
+                viscous_iterations: report.viscosity.map_or(0, |report| report.iterations),
                 bytes: stepper.bytes() + state.field_bytes(),
                 stages: stepper.stage_seconds().to_vec(),
             };

@@ -19,7 +19,7 @@ fn list_names_scenes_that_run() {
     for scene in list.as_array().unwrap() {
         let name = scene["name"].as_str().unwrap();
         place.expect(0, &["check", name]);
-        place.expect(0, &["run", name, "--quiet", "--until", "0.1"]);
+        place.expect(0, &["run", name, "--quiet", "--until", "0.05", "--set", "time.frame_rate=30"]);
         assert!(place.path(&format!("runs/{name}/log.jsonl")).is_file());
     }
 }

@@ -23,7 +23,7 @@ fn pool() -> World<3> {
 
 /// Fills the world's box with water.
 fn fill(world: &mut World<3>) {
-    let n = 12;
+    let n = 10;
     let grid = Grid::new(V::zeros(), V::repeat(1.0 / n as f64), [n; 3]).unwrap();
     let mut sides = [[Side::slip(); 2]; 3];
     sides[1][1] = Side::open();
@@ -90,7 +90,7 @@ fn rigid(density: f64, steps: usize) -> f64 {
 fn a_stiff_soft_cube_rises_and_sinks_as_a_rigid_one() {
     // Long enough for the first elastic oscillations to average out.
     for density in [300.0, 3000.0] {
-        let (soft, rigid) = (soft(density, 30), rigid(density, 30));
+        let (soft, rigid) = (soft(density, 20), rigid(density, 20));
         assert!((soft / rigid - 1.0).abs() < 0.1, "density {density}: soft {soft} m/s, rigid {rigid} m/s");
     }
 }

@@ -4,10 +4,11 @@ use crate::cells::CellKind;
 use crate::forces::vorticity;
 use crate::model::FluidModel;
 use crate::pressure::PressureProblem;
+use crate::pressure::{dense, sparse};
 use crate::state::FluidState;
 use crate::surface;
 use serde::{Deserialize, Serialize};
-use splashdown_geometry::grid::FaceFields;
+use splashdown_geometry::grid::{FaceFields, Index};
 use splashdown_math::{Coordinates, Dim, Space, Vector};
 
 /// Sums and largest values over the fluid at one time.
@@ -29,6 +30,28 @@ pub struct FluidDiagnostics {
     pub mass: f64,
     /// Integral of the smoke (m^3).
     pub smoke: f64,
+    /// Parts of the fluid that walls, shells and air keep apart: how many there are.
+    #[serde(default)]
+    pub region_count: usize,
+    /// The largest of them, at most 16, largest first.
+    #[serde(default)]
+    pub regions: Vec<FluidRegion>,
+}
+
+/// Regions that are told one by one.
+pub const MOST_REGIONS: usize = 16;
+
+/// A connected part of the fluid.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct FluidRegion {
+    /// Cells.
+    pub cells: usize,
+    /// Volume of the fluid in it (m^3; m^2 in 2D), drops left out.
+    pub volume: f64,
+    /// Is there no air and no outlet at it, so that its volume cannot change?
+    pub closed: bool,
+    /// Flux (m^3/s) out of it through closed faces: zero of a closed region.
+    pub wall_flux: f64,
 }
 
 impl FluidDiagnostics {
@@ -72,6 +95,7 @@ impl FluidDiagnostics {
         } else {
             volumes.iter().zip(&model.liquids).map(|(volume, liquid)| volume * liquid.density).sum()
         };
+        let (region_count, regions) = regions(state, problem);
         Self {
             kinetic_energy: energy,
             momentum: momentum.iter().copied().collect(),
@@ -81,8 +105,78 @@ impl FluidDiagnostics {
             volumes,
             mass,
             smoke: state.smoke.as_ref().map_or(0.0, |smoke| smoke.density.sum() * cell),
+            region_count,
+            regions,
         }
     }
+}
+
+/// Number of connected parts of the fluid, and the largest of them. Cells are connected through faces that are not closed.
+fn regions<const D: usize>(state: &FluidState<D>, problem: &PressureProblem<D>) -> (usize, Vec<FluidRegion>)
+where
+    Dim<D>: Space<D>,
+{
+    let grid = problem.domain.grid();
+    let (counts, volume) = (grid.cells(), grid.cell_volume());
+    const NONE: u32 = u32::MAX;
+    let mut labels = vec![NONE; grid.cell_count()];
+    let mut found: Vec<FluidRegion> = Vec::new();
+    let mut open: Vec<Index<D>> = Vec::new();
+    for place in 0..labels.len() {
+        let first = sparse(counts, place);
+        if labels[place] != NONE || problem.cells.at(first) != CellKind::Fluid {
+            continue;
+        }
+        let label = found.len() as u32;
+        labels[place] = label;
+        open.push(first);
+        let mut region = FluidRegion { closed: true, ..FluidRegion::default() };
+        while let Some(cell) = open.pop() {
+            region.cells += 1;
+            for axis in 0..D {
+                for step in [0, 1] {
+                    let (mut face, mut next) = (cell, cell);
+                    face[axis] += step;
+                    next[axis] += 2 * step - 1;
+                    if problem.walls.is_closed(axis, face) {
+                        let outward = (2 * step - 1) as f64 * grid.face_area(axis);
+                        region.wall_flux += outward * state.velocity.component(axis).at(face);
+                        continue;
+                    }
+                    match problem.cells.at(next) {
+                        CellKind::Air => region.closed = false,
+                        CellKind::Fluid => {
+                            let next = dense(counts, next);
+                            if labels[next] == NONE {
+                                labels[next] = label;
+                                open.push(sparse(counts, next));
+                            }
+                        }
+                        CellKind::Solid => {}
+                    }
+                }
+            }
+        }
+        region.volume = region.cells as f64 * volume;
+        found.push(region);
+    }
+    if problem.phi.is_some() {
+        found.iter_mut().for_each(|region| region.volume = 0.0);
+        for liquid in &state.liquids {
+            surface::for_each_wet(&liquid.phi, problem.walls, |corners, wet| {
+                // What several cells share is divided among those that are fluid.
+                let label = |cell: &Index<D>| labels[dense(counts, *cell)];
+                let fluid = corners.iter().filter(|cell| label(cell) != NONE).count();
+                for cell in corners.iter().filter(|cell| label(cell) != NONE) {
+                    found[label(cell) as usize].volume += wet / fluid as f64;
+                }
+            });
+        }
+    }
+    let count = found.len();
+    found.sort_by(|a, b| b.volume.total_cmp(&a.volume).then(b.cells.cmp(&a.cells)));
+    found.truncate(MOST_REGIONS);
+    (count, found)
 }
 
 /// Largest velocity component on any face (m/s).

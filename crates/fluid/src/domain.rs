@@ -212,6 +212,18 @@ impl<const D: usize> Domain<D> {
         arm
     }
 
+    /// The same point (m) in the box, on periodic axes.
+    #[inline]
+    pub fn wrap(&self, x: &Vector<D>) -> Vector<D> {
+        let bounds = self.grid.bounds();
+        let mut wrapped = *x;
+        for a in (0..D).filter(|&a| self.sides[a][0] == Side::Periodic) {
+            let length = bounds.max[a] - bounds.min[a];
+            wrapped[a] = bounds.min[a] + (x[a] - bounds.min[a]).rem_euclid(length);
+        }
+        wrapped
+    }
+
     /// Which axes are periodic.
     pub fn periodic(&self) -> [bool; D] {
         std::array::from_fn(|axis| self.sides[axis][0] == Side::Periodic)

@@ -24,13 +24,13 @@ pub mod viscosity;
 mod walls;
 
 pub use cells::{CellKind, Cells, classify};
-pub use diagnostics::FluidDiagnostics;
+pub use diagnostics::{FluidDiagnostics, FluidRegion};
 pub use domain::{Domain, DomainError, Patch, Side};
 pub use error::FluidError;
 pub use guest::{Form, Guest};
 pub use model::{
-    ApicOptions, FluidModel, FluidOptions, LevelSetTransport, Liquid, ParticleOptions, Redistancing,
-    SmokeModel, Source, SourceKind, SurfaceOptions, TimeScheme,
+    ApicOptions, FluidModel, FluidOptions, LevelSetTransport, Liquid, PairTension, ParticleOptions,
+    Redistancing, SmokeModel, Source, SourceKind, SurfaceOptions, TimeScheme,
 };
 pub use obstacle::{Motion, Obstacle, Placement};
 pub use state::{FluidState, LiquidState, SmokeState};

@@ -100,6 +100,9 @@ where
     pub kind: SourceKind,
     /// Velocity (m/s) prescribed in the region, if any.
     pub velocity: Option<Vector<D>>,
+    /// Divergence (1/s) that the flow shall have in the region: gas that is made there, as by a fire, or taken away. Without surfaces of liquids only.
+    #[serde(default)]
+    pub expansion: f64,
     /// Active from this time on (s).
     pub start: f64,
     /// Active until this time (s).
@@ -112,7 +115,7 @@ where
 {
     /// A source that is always active and leaves the velocity alone.
     pub fn new(region: Shape<D>, kind: SourceKind) -> Self {
-        Self { region, kind, velocity: None, start: 0.0, end: f64::INFINITY }
+        Self { region, kind, velocity: None, expansion: 0.0, start: 0.0, end: f64::INFINITY }
     }
 
     /// The same source with a prescribed velocity (m/s).
@@ -120,10 +123,27 @@ where
         Self { velocity: Some(velocity), ..self }
     }
 
+    /// The same source that also makes gas: so much volume a second and volume (1/s).
+    pub fn with_expansion(self, expansion: f64) -> Self {
+        Self { expansion, ..self }
+    }
+
     /// Is it active at `time` (s)?
     pub fn is_active(&self, time: f64) -> bool {
         self.start <= time && time < self.end
     }
+}
+
+/// Surface tension between two liquids, or between one and the air, where it differs from [`SurfaceOptions::tension`].
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PairTension {
+    /// Number of one liquid.
+    pub liquid: usize,
+    /// Number of the other; `None` for the air.
+    pub other: Option<usize>,
+    /// Surface tension (N/m; N in 2D).
+    pub tension: f64,
 }
 
 /// How the parts of a step are put together.
@@ -350,6 +370,8 @@ where
     pub sources: Vec<Source<D>>,
     /// Accelerations besides gravity.
     pub forces: Vec<BodyForce<D>>,
+    /// Surface tensions of pairs of liquids that differ from [`SurfaceOptions::tension`]; where a pair is named twice, the later one counts.
+    pub tensions: Vec<PairTension>,
     /// Numerical choices.
     pub options: FluidOptions,
 }
@@ -370,6 +392,7 @@ where
             shells: Vec::new(),
             sources: Vec::new(),
             forces: Vec::new(),
+            tensions: Vec::new(),
             options: FluidOptions::default(),
         }
     }
@@ -377,6 +400,20 @@ where
     /// Number of level sets: one a liquid, none for one fluid that fills the box.
     pub fn level_sets(&self) -> usize {
         if self.free_surface || self.liquids.len() > 1 { self.liquids.len() } else { 0 }
+    }
+
+    /// Surface tension (N/m) between two liquids, or between one and the air.
+    pub fn tension_between(&self, liquid: usize, other: Option<usize>) -> f64 {
+        let named = |pair: &&PairTension| {
+            (Some(pair.liquid), pair.other) == (Some(liquid), other)
+                || (pair.other, Some(pair.liquid)) == (Some(liquid), other)
+        };
+        self.tensions.iter().rev().find(named).map_or(self.options.surface.tension, |pair| pair.tension)
+    }
+
+    /// The largest surface tension (N/m) of any pair.
+    pub fn largest_tension(&self) -> f64 {
+        self.tensions.iter().map(|pair| pair.tension).fold(self.options.surface.tension, f64::max)
     }
 
     /// Refuses what cannot be simulated.
@@ -412,6 +449,17 @@ where
             tension.is_finite() && tension >= 0.0,
             "a finite number, not negative",
         )?;
+        for pair in &self.tensions {
+            let tension = pair.tension;
+            let good = tension.is_finite() && tension >= 0.0;
+            value("surface tension of a pair".into(), tension, good, "a finite number, not negative")?;
+            let known = |number: usize| number < self.level_sets();
+            if !known(pair.liquid) || pair.other.is_some_and(|other| !known(other) || other == pair.liquid) {
+                return Err(FluidError::Mismatch(
+                    "a surface tension needs two different liquids with surfaces, or one and the air".into(),
+                ));
+            }
+        }
         if !self.gravity.iter().all(|g| g.is_finite()) {
             return Err(FluidError::Mismatch("gravity is not finite".into()));
         }
@@ -460,6 +508,19 @@ where
                     return Err(FluidError::Mismatch("a sink in a fluid without free surface".into()));
                 }
                 _ => {}
+            }
+            if source.expansion != 0.0 {
+                value(
+                    "expansion of a source".into(),
+                    source.expansion,
+                    source.expansion.is_finite(),
+                    "a finite number",
+                )?;
+                if self.level_sets() > 0 {
+                    return Err(FluidError::Mismatch(
+                        "a source that makes volume does not go with surfaces of liquids".into(),
+                    ));
+                }
             }
             if source.velocity.is_some_and(|v| v.iter().any(|x| !x.is_finite())) {
                 return Err(FluidError::Mismatch("the velocity of a source is not finite".into()));

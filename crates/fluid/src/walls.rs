@@ -24,6 +24,8 @@ pub enum SolidBoundary {
 
 /// Number in [`Walls::solid`] of what lies beyond a closed side of the domain.
 const OUTSIDE: u16 = u16::MAX;
+/// Owner of a face that a shell closes.
+const SHELL: u16 = u16::MAX;
 /// Open fractions below this count as closed, so that no row of the pressure system is nearly empty.
 const LEAST_OPEN: f64 = 1e-3;
 
@@ -36,7 +38,7 @@ pub struct Walls<const D: usize> {
     open: FaceFields<D, f32>,
     /// Velocity (m/s) of what closes the face, along its normal; 0 where nothing does.
     velocity: FaceFields<D>,
-    /// Who closes the face, wholly or in part: the number of the obstacle plus 1 (guests come after the obstacles), 0 for nobody or the domain's sides.
+    /// Who closes the face, wholly or in part: the number of the obstacle plus 1 (guests come after the obstacles), 0 for nobody or the domain's sides, `SHELL`.
     owner: FaceFields<D, u16>,
     /// Obstacles along which the fluid slides.
     slippery: Vec<bool>,
@@ -117,9 +119,26 @@ where
     #[inline]
     pub fn owner(&self, axis: usize, face: Index<D>) -> Option<usize> {
         match self.owner.component(axis).at(face) {
-            0 => None,
+            0 | SHELL => None,
             number => Some(usize::from(number) - 1),
         }
+    }
+
+    /// Does something thin close the face between two cells that are not solid, so that they do not see each other?
+    #[inline]
+    pub fn is_occluded(&self, axis: usize, face: Index<D>) -> bool {
+        let owner = self.owner.component(axis).at(face);
+        if owner == 0 || !self.is_closed(axis, face) {
+            return false;
+        }
+        let mut below = face;
+        below[axis] -= 1;
+        owner == SHELL || !self.is_solid(below) && !self.is_solid(face)
+    }
+
+    /// Might [`Self::is_occluded`] be true of any face?
+    pub fn any_thin(&self) -> bool {
+        self.any_shell
     }
 
     /// Gives faces that solids close new velocities (m/s) along their normals: `velocity(owner, axis, face centre)`, `None` to keep the old one.
@@ -131,7 +150,7 @@ where
             let owners = self.owner.component(axis);
             let lattice = *owners.lattice();
             self.velocity.component_mut(axis).update(|face, old| match owners.at(face) {
-                0 => old,
+                0 | SHELL => old,
                 owner => velocity(usize::from(owner) - 1, axis, &lattice.position(face)).unwrap_or(old),
             });
         }
@@ -204,7 +223,8 @@ where
             for face in indices(first, last) {
                 let open = self.open.component(axis).at(face) > 0.0;
                 if open && region.contains(&lattice.position(face)) {
-                    self.close_by_shell(axis, face, velocity[axis]);
+                    self.any_shell = true;
+                    self.close(axis, face, velocity[axis], 0);
                 }
             }
         }
@@ -241,7 +261,7 @@ where
     /// Closes a face by a thin shell that moves with `velocity` (m/s) along its normal.
     pub fn close_by_shell(&mut self, axis: usize, face: Index<D>, velocity: f64) {
         self.any_shell = true;
-        self.close(axis, face, velocity, 0);
+        self.close(axis, face, velocity, SHELL);
     }
 
     /// Notes how sheets that others move close a face.

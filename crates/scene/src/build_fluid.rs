@@ -2,16 +2,16 @@
 
 use crate::build::{BuildError, rotation, spin, vector};
 use crate::description::{
-    Fluid, FluidRegion, FluidSide, Oscillation, RegionShape, Rotation, Scene, SheetShape, SideKind,
-    SourceWord, SpinValue, TrackerWord, TransportWord,
+    Fluid, FluidRegion, FluidSide, FluidTension, Oscillation, RegionShape, Rotation, Scene, SheetShape,
+    SideKind, SourceWord, SpinValue, TrackerWord, TransportWord,
 };
 use splashdown_couple::World;
 use splashdown_fluid::advect::{Advection, Scheme};
 use splashdown_fluid::forces::BodyForce;
 use splashdown_fluid::shell::Shell;
 use splashdown_fluid::{
-    ApicOptions, Domain, FluidError, FluidModel, FluidState, Liquid, Motion, Obstacle, ParticleOptions,
-    Patch, Side, SmokeModel, SolidBoundary, Source, SourceKind,
+    ApicOptions, Domain, FluidError, FluidModel, FluidState, Liquid, Motion, Obstacle, PairTension,
+    ParticleOptions, Patch, Side, SmokeModel, SolidBoundary, Source, SourceKind,
 };
 use splashdown_geometry::Aabb;
 use splashdown_geometry::grid::Grid;
@@ -73,7 +73,7 @@ where
         cooling: smoke.cooling,
         decay: smoke.decay,
         confinement: smoke.confinement,
-        ..SmokeModel::default()
+        hottest: smoke.hottest.map_or(SmokeModel::default().hottest, |warmth| AMBIENT + warmth),
     });
     for obstacle in &fluid.obstacles {
         let name = obstacle.name.as_str();
@@ -132,13 +132,17 @@ where
             None => None,
         };
         let end = source.end.unwrap_or(f64::INFINITY);
-        model.sources.push(Source { region, kind, velocity, start: source.start, end });
+        let expansion = source.expansion;
+        model.sources.push(Source { region, kind, velocity, expansion, start: source.start, end });
     }
     for force in &fluid.forces {
         let region = placed::<D>(&force.shape, force.position.as_deref(), force.rotation.as_ref())?;
         let value = vector::<D>(FLUID, "forces.acceleration", Some(&force.acceleration))?;
         let end = force.end.unwrap_or(f64::INFINITY);
         model.forces.push(BodyForce { start: force.start, end, ..BodyForce::within(region, value) });
+    }
+    for pair in &fluid.tensions {
+        model.tensions.push(tension(fluid, pair)?);
     }
     let options = &mut model.options;
     options.advection = match fluid.transport {
@@ -171,6 +175,9 @@ where
     if fluid.free_surface {
         options.viscosity_form = splashdown_fluid::viscosity::ViscosityForm::Stress;
     }
+    if let Some(method) = &fluid.method {
+        crate::fluid_method::apply(method, fluid, options)?;
+    }
     let mut names: Vec<&str> = fluid
         .liquids
         .iter()
@@ -191,6 +198,25 @@ where
         placed::<D>(&region.shape, region.position.as_deref(), region.rotation.as_ref())?;
     }
     Ok(model)
+}
+
+/// The tension of a pair, by the numbers of its liquids.
+fn tension(fluid: &Fluid, pair: &FluidTension) -> Result<PairTension, BuildError> {
+    let number = |name: &String| {
+        let found = fluid.liquids.iter().position(|liquid| liquid.name == *name);
+        found
+            .ok_or_else(|| FluidError::Mismatch(format!("a surface tension of `{name}`, which is no liquid")))
+    };
+    match pair.between.as_slice() {
+        [one] => Ok(PairTension { liquid: number(one)?, other: None, tension: pair.tension }),
+        [one, other] => {
+            Ok(PairTension { liquid: number(one)?, other: Some(number(other)?), tension: pair.tension })
+        }
+        _ => {
+            let what = "a surface tension is `between` two liquids, or one and the air";
+            Err(FluidError::Mismatch(what.into()).into())
+        }
+    }
 }
 
 fn start<const D: usize>(fluid: &Fluid, model: &FluidModel<D>) -> Result<FluidState<D>, BuildError>

@@ -28,6 +28,7 @@ pub mod container;
 mod description;
 pub mod export;
 mod expression;
+mod fluid_method;
 mod fluid_picture;
 pub mod frame;
 mod import;

@@ -61,6 +61,7 @@ fn error(n: usize) -> Result<f64, CaseError> {
         phi: Some(&phi),
         stair_steps: false,
         known: None,
+        expansion: None,
     };
     for axis in 0..2 {
         known.component_mut(axis).update(|face, _| {
@@ -89,7 +90,8 @@ fn error(n: usize) -> Result<f64, CaseError> {
         }
     }
     let mut pressure = Field::new(&grid, Location::Cell, 0.0);
-    let tolerance = PressureTolerance { divergence: 1e-11, relative: 1e-12, max_iterations: 500 };
+    let tolerance =
+        PressureTolerance { divergence: 1e-11, relative: 1e-12, max_iterations: 500, ..Default::default() };
     Projection::default().project(&problem, &mut velocity, &mut pressure, 1.0, &tolerance).map_err(failed)?;
     let at = |cell, kind| match kind {
         CellKind::Fluid => (pressure.at(cell) - exact(&grid.cell_centre(cell))).abs(),

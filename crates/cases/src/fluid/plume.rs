@@ -74,8 +74,8 @@ fn rigid() -> Result<f64, CaseError> {
         velocity.component_mut(axis).values_mut().copy_from_slice(&values);
     }
     let before = velocity.clone();
-    let mut work = [0, 1].map(|_| Field::new(&grid, Location::Cell, 0.0));
-    add_vorticity_confinement(&mut velocity, 1.0, 1.0, &mut work, &mut before.clone());
+    let mut work = Field::new(&grid, Location::Cell, 0.0);
+    add_vorticity_confinement(&mut velocity, 1.0, 1.0, &mut work, &mut before.clone(), None);
     let change = |axis: usize| {
         velocity.component(axis).reduce(0.0, |i, u| (u - before.component(axis).at(i)).abs(), f64::max)
     };

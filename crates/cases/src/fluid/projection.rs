@@ -47,6 +47,7 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
         phi: None,
         stair_steps: false,
         known: None,
+        expansion: None,
     };
     let mut random = Pcg64Mcg::seed_from_u64(1);
     let mut velocity = FaceFields::new(domain.grid(), 0.0);

@@ -75,6 +75,7 @@ where
         phi,
         stair_steps: false,
         known: None,
+        expansion: None,
     };
     let mut random = Pcg64Mcg::seed_from_u64(11);
     let mut velocity = FaceFields::new(domain.grid(), 0.0);

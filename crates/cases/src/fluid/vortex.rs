@@ -72,14 +72,19 @@ where
     let mut markers = Markers::default();
     markers.reseed(&domain, &walls, &phi, &options, 1, None);
     let mut work = [phi.clone(), phi.clone()];
-    let mut velocity = FaceFields::new(domain.grid(), 0.0);
+    let mut fullest = FaceFields::new(domain.grid(), 0.0);
+    for axis in 0..D {
+        let lattice = *fullest.component(axis).lattice();
+        fullest.component_mut(axis).update(|face, _| field(&lattice.position(face))[axis]);
+    }
+    let mut velocity = fullest.clone();
     let steps = (period / (0.5 * h)).ceil() as u64;
     let dt = period / steps as f64;
     for step in 0..steps {
         let strength = (PI * (step as f64 + 0.5) * dt / period).cos();
         for axis in 0..D {
-            let lattice = *velocity.component(axis).lattice();
-            velocity.component_mut(axis).update(|face, _| strength * field(&lattice.position(face))[axis]);
+            let full = fullest.component(axis);
+            velocity.component_mut(axis).update(|face, _| strength * full.at(face));
         }
         domain.fill_velocity_ghosts(&mut velocity);
         carry(&domain, &velocity, &mut phi, &mut work, dt, LevelSetTransport::default());

@@ -33,6 +33,7 @@ pub(super) const CASES: &[Case] = &[
     rising_sphere::CASE,
     balance::CASE,
     sheets::CASE,
+    sheets::DRAG,
     soft::BEAM,
     soft::BEAM_STABILITY,
     soft::DISK,

@@ -36,6 +36,9 @@ pub(super) struct Demands {
     pub values: Vec<f64>,
 }
 
+/// Ends with the weights of their scalars, and the value that the sum keeps.
+type LinkRow = (Vec<(End, Vec<f64>)>, f64);
+
 /// The demands that reach into the fluid, while they are put together.
 pub(super) struct Links<const D: usize> {
     /// Number among the solids of a solve of each body that is in it.
@@ -48,7 +51,7 @@ pub(super) struct Links<const D: usize> {
     tied: Vec<bool>,
     has_particles: bool,
     /// Rows over particles and bodies of the solve, with the values that they keep.
-    rows: Vec<(Vec<(End, Vec<f64>)>, f64)>,
+    rows: Vec<LinkRow>,
 }
 
 impl<const D: usize> Links<D>

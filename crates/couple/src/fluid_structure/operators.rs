@@ -512,6 +512,9 @@ where
         let mut known_faces = Vec::new();
         for (row, cell) in cells.indices().enumerate() {
             let mut entries: Vec<(usize, f64)> = Vec::with_capacity(2 * D);
+            if let Some(expansion) = problem.expansion {
+                known[row] -= grid.cell_volume() * expansion.at(cell);
+            }
             for (axis, face, sign) in faces_of(cell) {
                 let area = sign * grid.face_area(axis);
                 match (self.tie)(axis, face) {

@@ -1,18 +1,33 @@
-//! The pressure system on grids with periodic sides, by algebraic multigrid: the seam is just more neighbours to it.
+//! The pressure system as a matrix, preconditioned by algebraic multigrid or incomplete factors: the seam of periodic sides is just more neighbours to it.
 
-use super::{for_each_seam, sparse};
+use super::{PressureSolver, for_each_seam, sparse};
 use crate::error::FluidError;
 use splashdown_solve::amg::{Amg, AmgOptions};
 use splashdown_solve::multigrid::{PoissonProblem, Regions};
 use splashdown_solve::{
-    Components, CsrMatrix, Iteration, NullSpace, Preconditioner, Projected, SparseVector, Stopping,
-    Workspace, pcg,
+    Components, CsrMatrix, IncompleteCholesky, Iteration, NullSpace, Preconditioner, Projected, SparseVector,
+    Stopping, Workspace, pcg,
 };
+
+/// What makes a guess of the solution from a residual.
+enum Factors {
+    Amg(Box<Amg>),
+    Incomplete(IncompleteCholesky),
+}
+
+impl Preconditioner for Factors {
+    fn apply(&mut self, r: &[f64], z: &mut [f64]) {
+        match self {
+            Self::Amg(amg) => amg.apply(r, z),
+            Self::Incomplete(factors) => factors.apply(r, z),
+        }
+    }
+}
 
 /// An assembled system with its preconditioner.
 pub(super) struct AlgebraicSolver {
     matrix: CsrMatrix,
-    amg: Amg,
+    factors: Factors,
     /// Cell of each unknown.
     cells: Vec<u32>,
     regions: Regions,
@@ -24,7 +39,11 @@ pub(super) struct AlgebraicSolver {
 
 impl AlgebraicSolver {
     /// Assembles `problem` with the further neighbours across `seams`.
-    pub fn new<const D: usize>(problem: &PoissonProblem<D>, seams: &[Vec<f64>]) -> Result<Self, FluidError> {
+    pub fn new<const D: usize>(
+        problem: &PoissonProblem<D>,
+        seams: &[Vec<f64>],
+        kind: PressureSolver,
+    ) -> Result<Self, FluidError> {
         let failed = FluidError::solve("pressure");
         let counts = problem.dims();
         let cells: Vec<u32> = (0..problem.cells() as u32).filter(|&c| problem.active()[c as usize]).collect();
@@ -41,6 +60,10 @@ impl AlgebraicSolver {
             };
             problem.for_each_neighbor(cell as usize, &mut add);
             for_each_seam(seams, counts, sparse(counts, cell as usize), &mut add);
+            // A cell that is shut in has no equation; its pressure is zero.
+            if diagonal == 0.0 && kind == PressureSolver::IncompleteCholesky {
+                diagonal = 1.0;
+            }
             entries.push((number, diagonal));
             entries
         });
@@ -54,10 +77,15 @@ impl AlgebraicSolver {
         }
         let vectors: Vec<SparseVector> = components.indicators(|region| !grounded[region]);
         let null_space = NullSpace::new(cells.len(), &vectors).map_err(&failed)?;
-        let amg = Amg::new(&matrix, &AmgOptions::default()).map_err(&failed)?;
+        let factors = match kind {
+            PressureSolver::IncompleteCholesky => {
+                Factors::Incomplete(IncompleteCholesky::new(&matrix, true).map_err(&failed)?)
+            }
+            _ => Factors::Amg(Box::new(Amg::new(&matrix, &AmgOptions::default()).map_err(&failed)?)),
+        };
         let (b, x) = (vec![0.0; cells.len()], vec![0.0; cells.len()]);
         let regions = Regions { labels, grounded };
-        Ok(Self { matrix, amg, cells, regions, null_space, b, x, workspace: Workspace::default() })
+        Ok(Self { matrix, factors, cells, regions, null_space, b, x, workspace: Workspace::default() })
     }
 
     pub fn regions(&self) -> &Regions {
@@ -65,10 +93,12 @@ impl AlgebraicSolver {
     }
 
     pub fn bytes(&self) -> usize {
-        self.amg.bytes()
-            + 12 * self.matrix.entries()
-            + 8 * 7 * self.cells.len()
-            + 4 * self.regions.labels.len()
+        let factors = match &self.factors {
+            Factors::Amg(amg) => amg.bytes(),
+            // The upper triangle and its offsets.
+            Factors::Incomplete(_) => 6 * (self.matrix.entries() + self.cells.len()) + 8 * self.cells.len(),
+        };
+        factors + 12 * self.matrix.entries() + 8 * 7 * self.cells.len() + 4 * self.regions.labels.len()
     }
 
     /// One cycle on the whole grid: cells that are no unknowns get zero.
@@ -76,7 +106,7 @@ impl AlgebraicSolver {
         for (number, &cell) in self.cells.iter().enumerate() {
             self.b[number] = r[cell as usize];
         }
-        self.amg.apply(&self.b, &mut self.x);
+        self.factors.apply(&self.b, &mut self.x);
         z.fill(0.0);
         for (number, &cell) in self.cells.iter().enumerate() {
             z[cell as usize] = self.x[number];
@@ -97,7 +127,7 @@ impl AlgebraicSolver {
         }
         self.null_space.project(&mut self.b);
         let stopping = Stopping { max_iterations, ..Stopping::relative(tolerance) };
-        let mut preconditioner = Projected::new(&mut self.amg, &self.null_space);
+        let mut preconditioner = Projected::new(&mut self.factors, &self.null_space);
         let report = pcg(
             &self.matrix,
             &mut preconditioner,

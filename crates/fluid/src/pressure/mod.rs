@@ -25,7 +25,20 @@ use splashdown_solve::multigrid::{
     Coupling, MultigridOptions, PoissonOptions, PoissonProblem, PoissonSolver, Regions,
 };
 
-/// When the pressure is good enough: both must hold.
+/// What preconditions the conjugate gradients of the pressure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PressureSolver {
+    /// Geometric multigrid; algebraic with periodic sides, and where the geometric one fails. About ten iterations on any grid.
+    #[default]
+    Multigrid,
+    /// Algebraic multigrid on the assembled matrix.
+    Algebraic,
+    /// Modified incomplete Cholesky factors without fill, MIC(0): little memory and set-up; iterations grow with the number of cells along an edge.
+    IncompleteCholesky,
+}
+
+/// When the pressure is good enough, and how it is found: both limits must hold.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct PressureTolerance {
@@ -35,11 +48,13 @@ pub struct PressureTolerance {
     pub relative: f64,
     /// Most iterations.
     pub max_iterations: usize,
+    /// Preconditioner.
+    pub solver: PressureSolver,
 }
 
 impl Default for PressureTolerance {
     fn default() -> Self {
-        Self { divergence: 1e-8, relative: 1e-4, max_iterations: 300 }
+        Self { divergence: 1e-8, relative: 1e-4, max_iterations: 300, solver: PressureSolver::default() }
     }
 }
 
@@ -75,6 +90,7 @@ struct Cached<const D: usize> {
     /// Conductances of the faces between the last and the first cells of periodic axes.
     seams: Vec<Vec<f64>>,
     regions: Option<Regions>,
+    kind: PressureSolver,
     solver: Solver,
     /// For what the geometric solver could not do; made when first needed.
     fallback: Option<Solver>,
@@ -201,7 +217,7 @@ where
     ) -> Result<PressureReport, FluidError> {
         let grid = *problem.domain.grid();
         let counts = grid.cells();
-        self.prepare(problem)?;
+        self.prepare(problem, tolerance.solver)?;
         let Some(cached) = self.cache.as_mut() else { return Ok(PressureReport::default()) };
 
         self.rhs.resize(grid.cell_count(), 0.0);
@@ -251,14 +267,16 @@ where
                 let solve = |p: &mut [f64], goal, most| solver.solve(rhs, p, goal, most);
                 reach(rhs, impulse, goals, tolerance, solve, worst, &mut report)?
             };
-            if !reached && movable.is_none() && matches!(cached.solver, Solver::Geometric(_)) {
+            let may_help = matches!(cached.solver, Solver::Geometric(_))
+                || cached.kind == PressureSolver::IncompleteCholesky;
+            if !reached && movable.is_none() && may_help {
                 // Compartments joined by pinholes, mazes of thin plates: the connections alone still tell the coarse problem.
                 fill_guess(impulse);
                 let Cached { problem: system, seams, fallback, .. } = &mut *cached;
                 let algebraic = match fallback {
                     Some(algebraic) => algebraic,
                     empty => {
-                        let built = AlgebraicSolver::new(system, seams)?;
+                        let built = AlgebraicSolver::new(system, seams, PressureSolver::Algebraic)?;
                         empty.insert(Solver::Algebraic(Box::new(built)))
                     }
                 };
@@ -286,9 +304,11 @@ where
     }
 
     /// Builds the system, or keeps the one that is there if it is the same.
-    fn prepare(&mut self, problem: &PressureProblem<D>) -> Result<(), FluidError> {
+    fn prepare(&mut self, problem: &PressureProblem<D>, kind: PressureSolver) -> Result<(), FluidError> {
         let (system, seams) = assemble(problem)?;
-        if self.cache.as_ref().is_some_and(|cached| cached.problem == system && cached.seams == seams) {
+        let same =
+            |cached: &Cached<D>| cached.kind == kind && cached.problem == system && cached.seams == seams;
+        if self.cache.as_ref().is_some_and(same) {
             return Ok(());
         }
         self.cache = None;
@@ -296,8 +316,8 @@ where
             return Ok(());
         }
         let any_seam = seams.iter().flatten().any(|&weight| weight > 0.0);
-        let (solver, regions) = if any_seam {
-            let solver = AlgebraicSolver::new(&system, &seams)?;
+        let (solver, regions) = if any_seam || kind != PressureSolver::Multigrid {
+            let solver = AlgebraicSolver::new(&system, &seams, kind)?;
             let regions = solver.regions().clone();
             (Solver::Algebraic(Box::new(solver)), regions)
         } else {
@@ -305,7 +325,7 @@ where
             (Solver::Geometric(Box::new(solver)), system.regions())
         };
         let regions = Some(regions).filter(Regions::any_floating);
-        self.cache = Some(Cached { problem: system, seams, regions, solver, fallback: None });
+        self.cache = Some(Cached { problem: system, seams, regions, kind, solver, fallback: None });
         Ok(())
     }
 

@@ -40,6 +40,8 @@ pub struct PressureProblem<'a, const D: usize> {
     /// Known pressures (Pa): on a face between fluid and air that of the air at the surface; on a face between two fluid cells the jump from
     /// the lower to the upper cell.
     pub known: Option<&'a FaceFields<D>>,
+    /// Divergence (1/s) that the fluid shall have in each cell, where sources make it; `None` for none anywhere.
+    pub expansion: Option<&'a Field<D>>,
 }
 
 impl<const D: usize> PressureProblem<'_, D>
@@ -139,7 +141,7 @@ where
         1.0 / (self.density(axis, face) * self.theta(axis, face) * self.domain.grid().spacing()[axis])
     }
 
-    /// Outward flux (m^3/s) of all faces of a fluid cell.
+    /// Outward flux (m^3/s) of all faces of a fluid cell, less what sources make in it.
     #[inline]
     pub fn divergence(&self, velocity: &FaceFields<D>, cell: Index<D>) -> f64 {
         let grid = self.domain.grid();
@@ -150,7 +152,10 @@ where
             sum +=
                 grid.face_area(axis) * (self.flow(velocity, axis, upper) - self.flow(velocity, axis, cell));
         }
-        sum
+        match self.expansion {
+            Some(expansion) => sum - grid.cell_volume() * expansion.at(cell),
+            None => sum,
+        }
     }
 
     /// Mean velocity through the whole face: of the fluid where it is open, of what closes it elsewhere.
@@ -213,7 +218,7 @@ where
         }
     }
 
-    /// Largest `|div u|` (1/s) over the fluid cells that pressure can act on.
+    /// Largest `|div u|` (1/s), less what sources make, over the fluid cells that pressure can act on.
     pub fn largest_divergence(&self, velocity: &FaceFields<D>) -> f64 {
         let volume = self.domain.grid().cell_volume();
         self.cells.reduce(

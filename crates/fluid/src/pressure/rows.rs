@@ -59,6 +59,9 @@ where
                     }
                 }
             }
+            if let Some(expansion) = problem.expansion {
+                target[row] -= grid.cell_volume() * expansion.at(cell);
+            }
             rows.push(entries);
         }
         let matrix = CsrMatrix::from_rows(faces.len(), rows).map_err(FluidError::solve("pressure"))?;

@@ -73,6 +73,7 @@ where
             phi: self.phi.as_ref(),
             stair_steps: false,
             known: None,
+            expansion: None,
         }
     }
 }
@@ -83,7 +84,8 @@ where
     Dim<D>: Space<D>,
 {
     let scene = scene::<D>(7, boundary, surface, periodic);
-    let problem = scene.problem();
+    let expansion = Field::from_fn(scene.domain.grid(), Location::Cell, |x| x[0] - 0.3);
+    let problem = PressureProblem { expansion: Some(&expansion), ..scene.problem() };
     let mut random = Pcg64::seed_from_u64(7);
     let mut velocity = random_velocity(&scene.domain, &mut random);
     scene.walls.impose(&mut velocity);
@@ -145,7 +147,8 @@ fn projection_matches_the_coupled_system<const D: usize>(
     problem.apply_known(&mut reference, dt);
 
     let mut pressure = Field::new(scene.domain.grid(), Location::Cell, 0.0);
-    let tolerance = PressureTolerance { divergence: 1e-13, relative: 1e-12, max_iterations: 500 };
+    let tolerance =
+        PressureTolerance { divergence: 1e-13, relative: 1e-12, max_iterations: 500, ..Default::default() };
     let report =
         Projection::default().project(&problem, &mut velocity, &mut pressure, dt, &tolerance).unwrap();
     assert!(report.closed_regions == 0 && report.iterations > 0);
@@ -202,6 +205,7 @@ fn closed_regions_get_compatible_walls() {
             phi: None,
             stair_steps: false,
             known: None,
+            expansion: None,
         };
         let mut velocity = random_velocity(&domain, &mut Pcg64::seed_from_u64(5));
         let mut pressure = Field::new(&grid, Location::Cell, 0.0);
@@ -241,6 +245,7 @@ fn the_flower_converges_with_second_order() {
             phi: Some(&phi),
             stair_steps: false,
             known: None,
+            expansion: None,
         };
         let (system, _) = assemble(&problem).unwrap();
         assert!(system.assemble().unwrap().0.is_symmetric(0.0));
@@ -297,6 +302,7 @@ fn closed_rows_have_the_constants_as_null_space() {
         phi: None,
         stair_steps: false,
         known: None,
+        expansion: None,
     };
     let velocity = FaceFields::new(&grid, 0.0);
     let rows = PressureRows::new(&problem, &velocity).unwrap();
@@ -328,6 +334,7 @@ fn regions_on_both_sides_of_a_shell_become_compatible_together() {
         phi: None,
         stair_steps: false,
         known: None,
+        expansion: None,
     };
     let mut velocity = random_velocity(&domain, &mut Pcg64::seed_from_u64(9));
     let mut pressure = Field::new(&grid, Location::Cell, 0.0);
@@ -379,7 +386,8 @@ fn what_the_geometric_multigrid_cannot_do_the_algebraic_one_does() {
     let scene = Scene { domain, walls, cells, phi: None };
     let mut velocity = random_velocity(&scene.domain, &mut Pcg64::seed_from_u64(8));
     let mut pressure = Field::new(&grid, Location::Cell, 0.0);
-    let tolerance = PressureTolerance { divergence: 1e-10, relative: 1e-8, max_iterations: 45 };
+    let tolerance =
+        PressureTolerance { divergence: 1e-10, relative: 1e-8, max_iterations: 45, ..Default::default() };
     let mut projection = Projection::default();
     let report = projection.project(&scene.problem(), &mut velocity, &mut pressure, 0.1, &tolerance).unwrap();
     assert!(projection.cache.as_ref().unwrap().fallback.is_some(), "{report:?}");
@@ -389,4 +397,46 @@ fn what_the_geometric_multigrid_cannot_do_the_algebraic_one_does() {
     let mut again = random_velocity(&scene.domain, &mut Pcg64::seed_from_u64(9));
     projection.project(&scene.problem(), &mut again, &mut pressure, 0.1, &tolerance).unwrap();
     assert!(0.1 * scene.problem().largest_divergence(&again) <= 1e-10);
+}
+
+/// All preconditioners find the same velocities: closed sides with a null space, a cell that is shut in, a free surface, periodic sides.
+#[test]
+fn all_solvers_agree() {
+    for (surface, periodic, closed) in [(true, false, false), (false, true, false), (false, false, true)] {
+        let mut scene = scene::<2>(24, SolidBoundary::Voxels, surface, periodic);
+        if closed {
+            let grid = *scene.domain.grid();
+            scene.domain = Domain::new(grid, [[Side::slip(); 2]; 2]).unwrap();
+            scene.walls = Walls::new(&scene.domain, &[], &[], SolidBoundary::Voxels);
+            for (axis, face) in [(0, [5, 5]), (0, [6, 5]), (1, [5, 5]), (1, [5, 6])] {
+                scene.walls.close_by_shell(axis, face, 0.0);
+            }
+            scene.cells = classify(&scene.domain, &scene.walls, None);
+        }
+        let problem = scene.problem();
+        let random = random_velocity(&scene.domain, &mut Pcg64::seed_from_u64(5));
+        let mut found: Vec<FaceFields<2>> = Vec::new();
+        for solver in
+            [PressureSolver::Multigrid, PressureSolver::Algebraic, PressureSolver::IncompleteCholesky]
+        {
+            let mut velocity = random.clone();
+            let mut pressure = Field::new(scene.domain.grid(), Location::Cell, 0.0);
+            let tolerance =
+                PressureTolerance { divergence: 1e-12, relative: 1e-12, solver, ..Default::default() };
+            let mut projection = Projection::default();
+            let report =
+                projection.project(&problem, &mut velocity, &mut pressure, 0.01, &tolerance).unwrap();
+            assert!(problem.largest_divergence(&velocity) * 0.01 < 2e-12, "{solver:?}: {report:?}");
+            assert!(projection.cache.as_ref().is_some_and(|cached| cached.fallback.is_none()), "{solver:?}");
+            assert_eq!(report.closed_regions > 0, closed);
+            found.push(velocity);
+        }
+        for other in &found[1..] {
+            for axis in 0..2 {
+                let reference = found[0].component(axis);
+                let off = other.component(axis).reduce(0.0, |i, u| (u - reference.at(i)).abs(), f64::max);
+                assert!(off < 1e-8, "{off}");
+            }
+        }
+    }
 }

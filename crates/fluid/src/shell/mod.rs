@@ -9,15 +9,24 @@ mod tests;
 
 pub use sight::Sight;
 
+use crate::domain::Domain;
 use crate::error::FluidError;
+use crate::model::FluidModel;
 use crate::obstacle::Motion;
 use serde::{Deserialize, Serialize};
+use splashdown_geometry::Aabb;
 use splashdown_geometry::grid::Index;
 use splashdown_geometry::mesh::{Mesh, SurfaceMesh};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Vector};
 
 /// Thickness of shells relative to the smallest spacing.
 pub(crate) const THICKNESS: f64 = 1e-3;
+
+/// Cells beyond a periodic side within which images of shells are kept.
+const IMAGE_REACH: f64 = 30.0;
+
+/// Most images of a shell on either side of the one next to the box.
+const MOST_IMAGES: f64 = 4.0;
 
 /// A surface of segments (2D) or triangles (3D), closed or not, that moves rigidly.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -109,6 +118,8 @@ pub struct ShellStep<const D: usize> {
     pub velocity: Vec<Vector<D>>,
     /// Points before this one belong to shells with a motion of their own, the others to sheets.
     pub first_sheet_point: u32,
+    /// Longest way of any point (m).
+    longest: f64,
 }
 
 impl<const D: usize> ShellStep<D>
@@ -123,12 +134,12 @@ where
 
     /// The same, with sheets after the shells; with `dt` 0 they are where they end.
     pub fn with_sheets(
-        shells: &[Shell<D>],
+        model: &FluidModel<D>,
         sheets: &[Sheet<D>],
         time: f64,
         dt: f64,
     ) -> Result<Option<Self>, FluidError> {
-        let own = Self::new(shells, time, dt)?;
+        let own = Self::of(model, time, dt)?;
         if sheets.is_empty() {
             return Ok(own);
         }
@@ -138,6 +149,7 @@ where
             after: nothing(),
             velocity: vec![],
             first_sheet_point: 0,
+            longest: 0.0,
         });
         for sheet in sheets {
             let first = step.after.points.len() as u32;
@@ -152,10 +164,87 @@ where
             step.after.elements.extend(elements);
             step.before.points.extend(start);
             step.after.points.extend(&sheet.after);
+            let ways = start.iter().zip(&sheet.after).map(|(a, b)| (b - a).norm());
+            step.longest = ways.fold(step.longest, f64::max);
             let inverse = if dt > 0.0 { 1.0 / dt } else { 0.0 };
             step.velocity.extend(start.iter().zip(&sheet.after).map(|(a, b)| (b - a) * inverse));
         }
         Ok(Some(step))
+    }
+
+    /// The shells of `model` between `time` and `time + dt` (s), by their own motion, with all their images around periodic axes that matter in the box.
+    pub fn of(model: &FluidModel<D>, time: f64, dt: f64) -> Result<Option<Self>, FluidError> {
+        let step = Self::new(&model.shells, time, dt)?.map(|step| step.wrapped(&model.domain));
+        Ok(step.filter(|step| !step.before.elements.is_empty()))
+    }
+
+    /// Shells beyond a periodic side are also on the other; those that are nowhere near the box are left out.
+    fn wrapped(self, domain: &Domain<D>) -> Self {
+        let periodic = domain.periodic();
+        if !periodic.contains(&true) {
+            return self;
+        }
+        // As far beyond the box as anything looks.
+        let (bounds, h) = (domain.grid().bounds(), domain.grid().spacing().max());
+        let near = bounds.grown(IMAGE_REACH * h);
+        let all: Vec<Aabb<D>> = (0..self.before.elements.len())
+            .map(|element| {
+                let (start, end) = (self.before.element_bounds(element), self.after.element_bounds(element));
+                start.union(&end)
+            })
+            .collect();
+        let whole = all.iter().fold(Aabb::empty(), |sum, part| sum.union(part));
+        // Shifts by so many lengths of the box on each axis.
+        let range: [[i64; 2]; D] = std::array::from_fn(|a| {
+            if !periodic[a] || whole.is_empty() {
+                return [0, 0];
+            }
+            let length = bounds.extent()[a];
+            let (low, high) = ((near.min[a] - whole.max[a]) / length, (near.max[a] - whole.min[a]) / length);
+            // A shell that is longer than many boxes need not be complete.
+            let middle = (0.5 * (low + high)).round();
+            [low.ceil().max(middle - MOST_IMAGES), high.floor().min(middle + MOST_IMAGES)].map(|k| k as i64)
+        });
+        let mut images = Self {
+            before: Mesh { points: Vec::new(), elements: Vec::new() },
+            after: Mesh { points: Vec::new(), elements: Vec::new() },
+            velocity: Vec::new(),
+            first_sheet_point: 0,
+            longest: self.longest,
+        };
+        let mut shift = range.map(|[low, _]| low);
+        if range.iter().any(|[low, high]| low > high) {
+            return images;
+        }
+        loop {
+            let by = Vector::<D>::from_fn(|a, _| shift[a] as f64 * bounds.extent()[a]);
+            images.add_image(&self, &by, |element| {
+                (0..D).all(|a| {
+                    all[element].min[a] + by[a] <= near.max[a] && all[element].max[a] + by[a] >= near.min[a]
+                })
+            });
+            let Some(axis) = (0..D).find(|&a| shift[a] < range[a][1]) else { return images };
+            shift[axis] += 1;
+            for a in 0..axis {
+                shift[a] = range[a][0];
+            }
+        }
+    }
+
+    /// Adds the elements of `of` that `matters` allows, moved by `by` (m).
+    fn add_image(&mut self, of: &Self, by: &Vector<D>, matters: impl Fn(usize) -> bool) {
+        let wanted: Vec<usize> = (0..of.before.elements.len()).filter(|&element| matters(element)).collect();
+        if wanted.is_empty() {
+            return;
+        }
+        let first = self.before.points.len() as u32;
+        self.before.points.extend(of.before.points.iter().map(|point| point + by));
+        self.after.points.extend(of.after.points.iter().map(|point| point + by));
+        self.velocity.extend_from_slice(&of.velocity);
+        self.first_sheet_point = self.before.points.len() as u32;
+        let elements = wanted.iter().map(|&element| of.before.elements[element].map(|c| c + first));
+        self.before.elements.extend(elements.clone());
+        self.after.elements.extend(elements);
     }
 
     /// The shells between given points (m), one list a shell.
@@ -182,6 +271,7 @@ where
             first += shell.mesh.points.len() as u32;
         }
         let (before, after) = (before.concat(), after.concat());
+        let longest = before.iter().zip(&after).map(|(a, b)| (b - a).norm()).fold(0.0, f64::max);
         let velocity = before
             .iter()
             .zip(&after)
@@ -192,6 +282,7 @@ where
             first_sheet_point: after.len() as u32,
             after: Mesh { points: after, elements },
             velocity,
+            longest,
         }))
     }
 }

@@ -22,14 +22,18 @@ pub struct Sight<'m, const D: usize> {
     /// Points from this one on belong to sheets that others move.
     first_sheet_point: u32,
     thickness: f64,
-    near: Field<D, bool>,
-    /// Cells that the box of an element reaches into.
-    occupied: Field<D, bool>,
+    /// Steps, also diagonal ones, to the next cell that the box of an element reaches into; at most `FAR`.
+    steps: Field<D, u8>,
+    /// Most steps at which a cell counts as near.
+    reach: u8,
     grid: Grid<D>,
+    periodic: [bool; D],
+    /// Where paths may lead: the box, and beyond its periodic sides as far as ghosts tell values.
+    room: Aabb<D>,
 }
 
-/// Cells in the box of a segment up to which it is worth looking whether any of them is occupied.
-const FEW_CELLS: isize = 64;
+/// Steps that are not counted any more.
+const FAR: u8 = u8::MAX;
 
 impl<'m, const D: usize> Sight<'m, D>
 where
@@ -45,24 +49,49 @@ where
         let grid = *domain.grid();
         let tree = MeshTree::new(mesh).map_err(|error| FluidError::Mismatch(format!("a shell: {error}")))?;
         let thickness = THICKNESS * grid.min_spacing();
-        let mut near = Field::with_ghost(&grid, Location::Cell, 0, false);
-        let mut occupied = near.clone();
-        let counts = grid.cells().map(|n| n as isize);
+        let mut steps = Field::with_ghost(&grid, Location::Cell, 0, FAR);
+        let mut front: Vec<Index<D>> = Vec::new();
         for element in 0..mesh.elements.len() {
-            let bounds = mesh.element_bounds(element);
-            let (low, high) = (grid.cell_of(&bounds.min), grid.cell_of(&bounds.max));
-            let reach = reach as isize;
-            let first = std::array::from_fn(|a| (low[a].saturating_sub(reach)).clamp(0, counts[a]));
-            let last = std::array::from_fn(|a| (high[a].saturating_add(reach + 1)).clamp(0, counts[a]));
+            let [first, last] = cells_of(&grid, &mesh.element_bounds(element).grown(thickness));
             for cell in indices(first, last) {
-                near.set(cell, true);
-            }
-            let [first, last] = cells_of(&grid, &bounds.grown(thickness));
-            for cell in indices(first, last) {
-                occupied.set(cell, true);
+                if steps.at(cell) == FAR {
+                    steps.set(cell, 0);
+                    front.push(cell);
+                }
             }
         }
-        Ok(Self { tree, velocity, first_sheet_point: u32::MAX, thickness, near, occupied, grid })
+        let reach = reach.min(usize::from(FAR - 1)) as u8;
+        let last: Index<D> = grid.cells().map(|n| n as isize);
+        for step in 1..=reach {
+            let mut next = Vec::new();
+            for cell in front {
+                let from = std::array::from_fn(|a| (cell[a] - 1).max(0));
+                let to = std::array::from_fn(|a| (cell[a] + 2).min(last[a]));
+                for around in indices(from, to) {
+                    if steps.at(around) == FAR {
+                        steps.set(around, step);
+                        next.push(around);
+                    }
+                }
+            }
+            front = next;
+        }
+        let (periodic, mut room) = (domain.periodic(), grid.bounds());
+        for a in (0..D).filter(|&a| periodic[a]) {
+            room.min[a] -= 2.0 * grid.spacing()[a];
+            room.max[a] += 2.0 * grid.spacing()[a];
+        }
+        Ok(Self {
+            tree,
+            velocity,
+            first_sheet_point: u32::MAX,
+            thickness,
+            steps,
+            reach,
+            grid,
+            periodic,
+            room,
+        })
     }
 
     /// The same, with points from `first` on belonging to sheets that others move.
@@ -76,12 +105,18 @@ where
         self.thickness
     }
 
+    /// Steps from the point's cell to one that a shell may be in; for points outside, those of the nearest cell.
+    #[inline]
+    fn steps_from(&self, x: &Vector<D>) -> u8 {
+        let cell = self.grid.cell_of(x);
+        let inside: Index<D> = std::array::from_fn(|a| cell[a].clamp(0, self.grid.cells()[a] as isize - 1));
+        self.steps.at(inside)
+    }
+
     /// Might a shell matter to what happens at this point?
     #[inline]
     pub fn is_near(&self, x: &Vector<D>) -> bool {
-        let cell = self.grid.cell_of(x);
-        let inside: Index<D> = std::array::from_fn(|a| cell[a].clamp(0, self.grid.cells()[a] as isize - 1));
-        self.near.at(inside)
+        self.steps_from(x) <= self.reach
     }
 
     /// Samples of a field that are near a shell.
@@ -97,9 +132,15 @@ where
     /// Can anything be between the two points? Much cheaper than to look for it.
     #[inline]
     fn may_meet(&self, from: &Vector<D>, to: &Vector<D>) -> bool {
-        let [first, last] = cells_of(&self.grid, &Aabb::of_points([from, to]));
-        let count: isize = (0..D).map(|a| last[a] - first[a]).product();
-        count > FEW_CELLS || indices(first, last).any(|cell| self.occupied.at(cell))
+        let (a, b) = (self.grid.cell_of(from), self.grid.cell_of(to));
+        let apart = (0..D).map(|k| (a[k] - b[k]).unsigned_abs()).max().unwrap_or_default();
+        usize::from(self.steps_from(from)) <= apart
+    }
+
+    /// Is everything that a linear interpolation at `y` looks at on the same side of all shells?
+    #[inline]
+    fn sees_all_around(&self, y: &Vector<D>) -> bool {
+        self.steps_from(y) > 1
     }
 
     /// Is nothing between the two points?
@@ -171,8 +212,9 @@ where
     pub fn sample(&self, field: &Field<D>, y: &Vector<D>) -> Option<f64> {
         let (mut sum, mut weights) = (0.0, 0.0);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
+        let all = self.sees_all_around(y);
         Self::corners(field, y, |at, value, weight| {
-            if self.sees(y, &at) {
+            if all || self.sees(y, &at) {
                 sum += weight * value;
                 weights += weight;
                 (low, high) = (low.min(value), high.max(value));
@@ -185,8 +227,10 @@ where
     /// One component of a velocity (m/s): samples behind a shell count as the shell's velocity where the way to them meets it.
     pub fn sample_component(&self, component: &Field<D>, axis: usize, y: &Vector<D>) -> f64 {
         let mut sum = 0.0;
+        let all = self.sees_all_around(y);
         Self::corners(component, y, |at, value, weight| {
-            sum += weight * self.met_velocity(y, &at).map_or(value, |shell| shell[axis]);
+            let met = if all { None } else { self.met_velocity(y, &at) };
+            sum += weight * met.map_or(value, |shell| shell[axis]);
         });
         sum
     }
@@ -196,9 +240,10 @@ where
         Vector::from_fn(|axis, _| self.sample_component(velocity.component(axis), axis, y))
     }
 
-    /// Goes back from `x` for `dt` seconds by the midpoint rule, stopped at shells and at the domain's box.
-    pub fn trace_back(&self, bounds: &Aabb<D>, flow: &FaceFields<D>, x: &Vector<D>, dt: f64) -> Vector<D> {
-        let inside = |y: Vector<D>| Vector::from_fn(|a, _| y[a].clamp(bounds.min[a], bounds.max[a]));
+    /// Goes back from `x` for `dt` seconds by the midpoint rule, stopped at shells and at the domain's box; beyond periodic sides it leads two cells at most.
+    pub fn trace_back(&self, flow: &FaceFields<D>, x: &Vector<D>, dt: f64) -> Vector<D> {
+        let room = &self.room;
+        let inside = |y: Vector<D>| Vector::from_fn(|a, _| y[a].clamp(room.min[a], room.max[a]));
         let first = self.sample_velocity(flow, x);
         let (middle, _) = self.clip(x, &inside(x - first * (0.5 * dt)));
         let second = self.sample_velocity(flow, &middle);
@@ -213,9 +258,9 @@ where
         samples: &[Index<D>],
         dt: f64,
     ) -> Vec<f64> {
-        let (lattice, bounds) = (*field.lattice(), self.grid.bounds());
+        let lattice = *field.lattice();
         self.carried(samples, |index| {
-            let y = self.trace_back(&bounds, flow, &lattice.position(index), dt);
+            let y = self.trace_back(flow, &lattice.position(index), dt);
             self.sample(field, &y).unwrap_or_else(|| field.at(index))
         })
     }
@@ -228,9 +273,9 @@ where
         samples: &[Index<D>],
         dt: f64,
     ) -> Vec<f64> {
-        let (lattice, bounds) = (*phi.lattice(), self.grid.bounds());
+        let lattice = *phi.lattice();
         self.carried(samples, |index| {
-            let y = self.trace_back(&bounds, flow, &lattice.position(index), dt);
+            let y = self.trace_back(flow, &lattice.position(index), dt);
             self.sample(phi, &y).unwrap_or(UNSEEN_PHI)
         })
     }
@@ -244,9 +289,9 @@ where
         samples: &[Index<D>],
         dt: f64,
     ) -> Vec<f64> {
-        let (lattice, bounds) = (*component.lattice(), self.grid.bounds());
+        let lattice = *component.lattice();
         self.carried(samples, |index| {
-            let y = self.trace_back(&bounds, flow, &lattice.position(index), dt);
+            let y = self.trace_back(flow, &lattice.position(index), dt);
             self.sample_component(component, axis, &y)
         })
     }
@@ -272,7 +317,16 @@ where
                     self.closure(axis, face, &x, lattice.spacing()[axis])
                 })
                 .collect();
+            let last = lattice.counts()[axis] as isize - 1;
             for (sheet, velocity) in closed {
+                // Both images of a face on a periodic side, whatever rounding says of the other.
+                let mut image = sheet.face;
+                if self.periodic[axis] && (image[axis] == 0 || image[axis] == last) {
+                    image[axis] = last - image[axis];
+                }
+                if image != sheet.face && !walls.is_closed(axis, image) {
+                    walls.close_by_shell(axis, image, velocity);
+                }
                 if !walls.is_closed(axis, sheet.face) {
                     walls.close_by_shell(axis, sheet.face, velocity);
                     if !sheet.row.is_empty() {
@@ -380,6 +434,6 @@ where
 
     /// Longest way of any point of a shell in the step (m).
     pub fn largest_motion(&self) -> f64 {
-        self.before.points.iter().zip(&self.after.points).map(|(a, b)| (b - a).norm()).fold(0.0, f64::max)
+        self.longest
     }
 }

@@ -132,6 +132,7 @@ where
             guests.1.placement.twist = *twist;
         }
         let (guests, domain) = (&self.guests, &model.domain);
+        self.viscous_rows = None;
         let Some(walls) = &mut self.walls else { return };
         let old = velocity.is_some().then(|| walls.velocity().clone());
         walls.set_velocities(|owner, axis, at| {
@@ -155,6 +156,7 @@ where
         faces: &[(usize, Index<D>, f64)],
         mut velocity: Option<&mut FaceFields<D>>,
     ) {
+        self.viscous_rows = None;
         let Some(walls) = &mut self.walls else { return };
         for &(axis, face, new) in faces {
             let old = walls.velocity().component(axis).at(face);

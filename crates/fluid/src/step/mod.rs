@@ -17,6 +17,8 @@ mod coupled;
 mod stages;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod tests_options;
 mod window;
 
 use crate::cells::{Cells, classify, reclassify};
@@ -29,7 +31,7 @@ use crate::pressure::{FaceDensity, PressureProblem, PressureReport, Projection};
 use crate::shell::{Sheet, Shell, ShellStep, Sight};
 use crate::state::FluidState;
 use crate::surface;
-use crate::viscosity::{Viscosity, ViscosityReport, ViscousStep};
+use crate::viscosity::{Viscosity, ViscosityForm, ViscosityReport, ViscosityRows, ViscousStep};
 use crate::walls::Walls;
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::grid::{FaceFields, Field, Location};
@@ -58,10 +60,15 @@ where
     /// Sheets that others simulate, during this step.
     sheets: Vec<Sheet<D>>,
     active_sources: Vec<bool>,
+    /// Divergence (1/s) that sources make, and which of them.
+    expansion: Option<Field<D>>,
+    expanding: Vec<bool>,
     shells: Option<ShellStep<D>>,
     pub(crate) cells: Cells<D>,
     projection: Projection<D>,
     viscosity: Viscosity,
+    /// Viscous rows of a fluid without surfaces, good while `walls` stay the same.
+    viscous_rows: Option<(f64, ViscosityForm, ViscosityRows<D>)>,
     /// The velocity that carries.
     flow: FaceFields<D>,
     /// Working memory of every stage, at any location.
@@ -97,14 +104,17 @@ where
             guests: Vec::new(),
             sheets: Vec::new(),
             active_sources: Vec::new(),
+            expansion: None,
+            expanding: Vec::new(),
             shells: None,
             projection: Projection::default(),
             viscosity: Viscosity::default(),
+            viscous_rows: None,
             flow: FaceFields::new(grid, 0.0),
             scratch: [cells(0.0), cells(0.0)],
             surface: surfaces.then(|| cells(0.0)),
             density: (model.liquids.len() > 1).then(|| FaceFields::new(grid, 0.0)),
-            tension: (surfaces && model.options.surface.tension > 0.0).then(|| FaceFields::new(grid, 0.0)),
+            tension: (surfaces && model.largest_tension() > 0.0).then(|| FaceFields::new(grid, 0.0)),
             transfer: model.options.surface.apic.map(|_| surface::Transfer::new(grid)),
             inner: None,
             seconds: Vec::new(),
@@ -118,7 +128,7 @@ where
         time: f64,
         dt: f64,
     ) -> Result<Option<ShellStep<D>>, FluidError> {
-        ShellStep::with_sheets(&model.shells, &self.sheets, time, dt)
+        ShellStep::with_sheets(model, &self.sheets, time, dt)
     }
 
     /// Makes a state fit to start from: closed faces have their velocity, the flow is incompressible, levels are distances and have their particles.
@@ -255,7 +265,7 @@ where
         let pulls = if model.smoke.is_some() { 0.0 } else { 1.0 };
         let gravity: f64 = (0..D).map(|a| pulls * model.gravity[a].abs() / h[a]).sum();
         let lightest = model.liquids.iter().map(|liquid| liquid.density).fold(f64::INFINITY, f64::min);
-        let tension = model.options.surface.tension / (lightest * h.min().powi(3));
+        let tension = model.largest_tension() / (lightest * h.min().powi(3));
         let c = convection + viscous;
         let denominator = c + (c * c + 4.0 * gravity + 4.0 * tension).sqrt();
         let stable = if denominator > 0.0 { model.options.cfl * 2.0 / denominator } else { f64::INFINITY };
@@ -290,6 +300,7 @@ where
             phi: if model.free_surface { self.surface.as_ref() } else { None },
             stair_steps: model.options.surface.stair_steps,
             known: self.tension.as_ref(),
+            expansion: self.expansion.as_ref(),
         }
     }
 
@@ -319,6 +330,7 @@ where
             + self.scratch.iter().map(cells).sum::<usize>()
             + self.inner.as_ref().map_or(0, |window| window.bytes())
             + self.surface.as_ref().map_or(0, cells)
+            + self.expansion.as_ref().map_or(0, cells)
             + self.density.as_ref().map_or(0, faces)
             + self.tension.as_ref().map_or(0, faces)
             + self.transfer.as_ref().map_or(0, |transfer| faces(&transfer.mass) + faces(&transfer.velocity))
@@ -337,7 +349,7 @@ where
         reclassify(&model.domain, walls, phi, &mut self.cells);
         let phis: Vec<&Field<D>> = state.liquids.iter().map(|liquid| &liquid.phi).collect();
         if let (Some(tension), Some(surface)) = (&mut self.tension, &self.surface) {
-            let strength = model.options.surface.tension;
+            let strength = |liquid: usize, other: Option<usize>| model.tension_between(liquid, other);
             surface::tension_pressures(&model.domain, &self.cells, &phis, surface, strength, tension);
         }
     }

@@ -34,6 +34,7 @@ where
         placements: Option<&[Placement<D>]>,
         sights: Option<&Sights<D>>,
     ) {
+        self.place_expansion(model, time);
         let own: Vec<Placement<D>>;
         let placements = match placements {
             Some(given) if given.len() == model.obstacles.len() => given,
@@ -63,10 +64,37 @@ where
             sights.after.close_faces(&mut walls);
         }
         self.walls = Some(walls);
+        self.viscous_rows = None;
         self.shells = shells.cloned();
         self.placed = placements.to_vec();
         self.placed_guests.clone_from(&self.guests);
         self.active_sources = active;
+    }
+
+    /// The divergence that active sources make at `time` (s).
+    fn place_expansion(&mut self, model: &FluidModel<D>, time: f64) {
+        let expanding: Vec<bool> =
+            model.sources.iter().map(|source| source.expansion != 0.0 && source.is_active(time)).collect();
+        if expanding == self.expanding {
+            return;
+        }
+        let grid = model.domain.grid();
+        self.expansion = expanding.contains(&true).then(|| {
+            let mut field = Field::with_ghost(grid, Location::Cell, 0, 0.0);
+            let lattice = *field.lattice();
+            for (source, _) in model.sources.iter().zip(&expanding).filter(|(_, active)| **active) {
+                let Some([low, high]) = crate::walls::cell_range(grid, &source.region.bounds()) else {
+                    continue;
+                };
+                for cell in crate::walls::indices(low, high) {
+                    if source.region.contains(&lattice.position(cell)) {
+                        field.set(cell, field.at(cell) + source.expansion);
+                    }
+                }
+            }
+            field
+        });
+        self.expanding = expanding;
     }
 
     /// Distances and particles for surfaces that were just set.
@@ -455,10 +483,17 @@ where
             model.domain.fill_velocity_ghosts(&mut state.velocity);
             // The velocity that carried has done its work.
             let (velocity, strength) = (&mut state.velocity, smoke.confinement);
-            add_vorticity_confinement(velocity, strength, dt, &mut self.scratch, &mut self.flow);
+            let walls = self.walls.as_ref().filter(|walls| walls.any_thin());
+            let open = walls.map(|walls| move |axis: usize, face: Index<D>| !walls.is_occluded(axis, face));
+            let open: crate::forces::Open<D> = match &open {
+                Some(open) => Some(open),
+                None => None,
+            };
+            add_vorticity_confinement(velocity, strength, dt, &mut self.scratch[0], &mut self.flow, open);
         }
     }
 
+    /// The viscous rows of the fluid as it is; give them back with [`Self::keep_rows`].
     fn viscosity_rows(
         &mut self,
         model: &FluidModel<D>,
@@ -466,6 +501,10 @@ where
     ) -> Result<Option<ViscosityRows<D>>, FluidError> {
         if model.liquids.iter().all(|liquid| liquid.viscosity == 0.0) {
             return Ok(None);
+        }
+        let own = (model.liquids[0].viscosity, model.options.viscosity_form);
+        if let Some((_, _, rows)) = self.viscous_rows.take().filter(|kept| (kept.0, kept.1) == own) {
+            return Ok(Some(rows));
         }
         let phis: Vec<&Field<D>> = state.liquids.iter().map(|liquid| &liquid.phi).collect();
         let several = model.liquids.len() > 1;
@@ -485,6 +524,13 @@ where
         ViscosityRows::new(&self.problem(model), &velocity, field, form).map(Some)
     }
 
+    /// Without surfaces the rows stay as they are until the walls change.
+    fn keep_rows(&mut self, model: &FluidModel<D>, rows: ViscosityRows<D>) {
+        if model.level_sets() == 0 {
+            self.viscous_rows = Some((model.liquids[0].viscosity, model.options.viscosity_form, rows));
+        }
+    }
+
     /// The explicit half of Crank-Nicolson, at the start of the step.
     pub(super) fn start_viscosity(
         &mut self,
@@ -500,6 +546,7 @@ where
             let mut viscosity = std::mem::take(&mut self.viscosity);
             viscosity.explicit(&self.problem(model), &rows, &mut state.velocity, 0.5 * dt);
             self.viscosity = viscosity;
+            self.keep_rows(model, rows);
             model.domain.fill_velocity_ghosts(&mut state.velocity);
         }
         Ok(())
@@ -526,6 +573,7 @@ where
             ViscousStep::CrankNicolson => viscosity.implicit(&problem, &rows, velocity, 0.5 * dt, tolerance),
         };
         self.viscosity = viscosity;
+        self.keep_rows(model, rows);
         result.map(Some)
     }
 

@@ -35,7 +35,7 @@ pub fn curvature<const D: usize>(phi: &impl Fn(Index<D>) -> f64, h: &Vector<D>, 
     kappa.clamp(-limit, limit)
 }
 
-/// Pressures of a surface tension (N/m) on the faces that surfaces cross, in the form of
+/// Pressures of surface tensions (N/m; `tension(liquid, other)`, where no other is the air) on the faces that surfaces cross, in the form of
 /// [`PressureProblem::known`](crate::pressure::PressureProblem::known): `tension * curvature` at the crossing. `phis` holds one level set a liquid,
 /// ghosts filled; `surface` the smallest of them.
 pub fn tension_pressures<const D: usize>(
@@ -43,7 +43,7 @@ pub fn tension_pressures<const D: usize>(
     cells: &Cells<D>,
     phis: &[&Field<D>],
     surface: &Field<D>,
-    tension: f64,
+    tension: impl Fn(usize, Option<usize>) -> f64 + Send + Sync,
     out: &mut FaceFields<D>,
 ) {
     let h = domain.grid().spacing();
@@ -57,7 +57,8 @@ pub fn tension_pressures<const D: usize>(
                     let (low, high) = (surface.at(below), surface.at(face));
                     let theta = if low == high { 0.5 } else { (low / (low - high)).clamp(0.0, 1.0) };
                     let at = |cell| curvature(&|index| surface.at(index), &h, cell);
-                    tension * ((1.0 - theta) * at(below) + theta * at(face))
+                    let wet = if kinds[0] == CellKind::Fluid { below } else { face };
+                    tension(liquid_at(phis, wet), None) * ((1.0 - theta) * at(below) + theta * at(face))
                 }
                 [CellKind::Fluid, CellKind::Fluid] if phis.len() > 1 => {
                     let (i, j) = (liquid_at(phis, below), liquid_at(phis, face));
@@ -70,7 +71,7 @@ pub fn tension_pressures<const D: usize>(
                     let theta = if low < high { (low / (low - high)).clamp(0.0, 1.0) } else { 0.5 };
                     let at = |cell| curvature(&between, &h, cell);
                     // The pressure is higher inside: it falls from the lower to the upper cell.
-                    -tension * ((1.0 - theta) * at(below) + theta * at(face))
+                    -tension(i, Some(j)) * ((1.0 - theta) * at(below) + theta * at(face))
                 }
                 _ => 0.0,
             }

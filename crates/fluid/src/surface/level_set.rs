@@ -1,5 +1,6 @@
 //! One level set: transport, signed distance, volume.
 
+use super::periodic::Continued;
 use crate::advect::advect_level_set;
 use crate::domain::{Domain, Side};
 use crate::error::FluidError;
@@ -46,10 +47,22 @@ pub fn reinitialise<const D: usize>(
 ) -> Result<(), FluidError> {
     let band = BAND * domain.grid().spacing().max();
     let options = FastMarching { band, keep_within: 0.1, ..Default::default() };
-    match open {
-        None => redistance(phi, &options)?,
-        Some(open) => redistance_linked(phi, &options, open)?,
+    let Some(continued) = Continued::new(domain)? else {
+        match open {
+            None => redistance(phi, &options)?,
+            Some(open) => redistance_linked(phi, &options, open)?,
+        };
+        domain.fill_level_set_ghosts(phi);
+        return Ok(());
     };
+    let mut wide = continued.widen(phi);
+    match open {
+        None => redistance(&mut wide, &options)?,
+        Some(open) => {
+            redistance_linked(&mut wide, &options, |index, axis| open(continued.original(index), axis))?
+        }
+    };
+    continued.narrow(&wide, phi);
     domain.fill_level_set_ghosts(phi);
     Ok(())
 }
@@ -61,7 +74,14 @@ pub fn evolve<const D: usize>(
     iterations: usize,
 ) -> Result<(), FluidError> {
     let band = BAND * domain.grid().spacing().max();
-    redistance_by_evolution(phi, iterations)?;
+    match Continued::new(domain)? {
+        None => redistance_by_evolution(phi, iterations)?,
+        Some(continued) => {
+            let mut wide = continued.widen(phi);
+            redistance_by_evolution(&mut wide, iterations)?;
+            continued.narrow(&wide, phi);
+        }
+    }
     phi.update(|_, value| value.clamp(-band, band));
     domain.fill_level_set_ghosts(phi);
     Ok(())
@@ -92,6 +112,36 @@ where
     Dim<D>: Space<D>,
 {
     volume_where(phi, offset, |cell| !walls.is_solid(cell))
+}
+
+/// Calls `visit(cells around, volume)` for every dual cell between centres that holds liquid, with the cells of the grid that are not solid and the volume (m^3)
+/// in them: the terms of [`volume_of`].
+pub(crate) fn for_each_wet<const D: usize>(
+    phi: &Field<D>,
+    walls: &Walls<D>,
+    mut visit: impl FnMut(&[Index<D>], f64),
+) where
+    Dim<D>: Space<D>,
+{
+    let (lattice, volume) = (*phi.lattice(), phi.grid().cell_volume());
+    let mut inside: Vec<Index<D>> = Vec::with_capacity(1 << D);
+    for cell in crate::walls::indices([-1; D], lattice.counts().map(|n| n as isize)) {
+        let mut corners = [0.0; 8];
+        let mut wet = false;
+        inside.clear();
+        for (corner, value) in corners.iter_mut().enumerate().take(1 << D) {
+            let at: Index<D> = std::array::from_fn(|a| cell[a] + (corner >> a & 1) as isize);
+            *value = phi.at(at);
+            wet |= *value < 0.0;
+            if lattice.contains(at) && !walls.is_solid(at) {
+                inside.push(at);
+            }
+        }
+        if wet && !inside.is_empty() {
+            let share = inside.len() as f64 / (1 << D) as f64;
+            visit(&inside, share * negative_part::<D>(&corners) * volume);
+        }
+    }
 }
 
 /// Sums the parts with `phi < offset` of the dual cells between the centres, each by the share of its corner cells that count.

@@ -104,10 +104,10 @@ where
                     if let Some((step, before, after)) = shells
                         && before.is_near(x)
                     {
-                        let to = before.trace_back(&bounds, velocity, x, -dt);
-                        let stays = bounds.contains(&to) && !step.touches(after, x, &to);
-                        *x = to;
-                        return stays;
+                        let to = before.trace_back(velocity, x, -dt);
+                        let free = !step.touches(after, x, &to);
+                        *x = domain.wrap(&to);
+                        return free && bounds.contains(x);
                     }
                     let to = tracer.follow(x, dt).point;
                     if any_solid && bounds.contains(&to) && walls.is_solid(clamped(&grid, &to)) {

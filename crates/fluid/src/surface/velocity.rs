@@ -1,5 +1,6 @@
 //! The velocity of a liquid continued into the air (spec/fluid-base.md 3.11).
 
+use super::periodic::Continued;
 use crate::domain::Domain;
 use crate::error::FluidError;
 use crate::shell::Sight;
@@ -22,6 +23,7 @@ pub fn extrapolate_velocity<const D: usize>(
 where
     Dim<D>: Space<D>,
 {
+    let continued = Continued::new(domain)?;
     for axis in 0..D {
         let component = velocity.component_mut(axis);
         let mut at_faces = Field::with_ghost(domain.grid(), Location::Face(axis), 0, 0.0);
@@ -50,7 +52,17 @@ where
             let (a, b) = (lattice.position(face), lattice.position(lower));
             !sight.is_near(&a) || sight.sees(&a, &b)
         };
-        extend_along_normals(component, &mut given, &at_faces, band, open)?;
+        match &continued {
+            None => extend_along_normals(component, &mut given, &at_faces, band, open).map(|_| ())?,
+            Some(continued) => {
+                let (mut wide, mut wide_given) = (continued.widen(component), continued.widen(&given));
+                let distances = continued.widen(&at_faces);
+                let open = |face: [isize; D], along: usize| open(continued.original(face), along);
+                extend_along_normals(&mut wide, &mut wide_given, &distances, band, open)?;
+                continued.narrow(&wide, component);
+                continued.narrow(&wide_given, &mut given);
+            }
+        }
         let wall = walls.velocity().component(axis);
         component.update(|face, u| {
             if keep(face) {

@@ -54,10 +54,58 @@ pub struct ViscosityReport {
 /// Ratio of viscous to inertial terms above which the system is preconditioned by algebraic multigrid rather than its diagonal.
 const STIFF: f64 = 20.0;
 
-/// Applies viscosity; keeps its memory.
+/// Applies viscosity; keeps its memory, and the system while rows and step stay the same.
 #[derive(Default)]
 pub struct Viscosity {
     workspace: Workspace,
+    system: Option<System>,
+}
+
+/// `M + dt N^T N` and what it is preconditioned by.
+struct System {
+    rows: u64,
+    dt: f64,
+    mass: Vec<f64>,
+    matrix: CsrMatrix,
+    preconditioner: Conditioner,
+}
+
+enum Conditioner {
+    Jacobi(Jacobi),
+    Amg(Box<Amg>),
+}
+
+impl Preconditioner for Conditioner {
+    fn apply(&mut self, r: &[f64], z: &mut [f64]) {
+        match self {
+            Self::Jacobi(jacobi) => jacobi.apply(r, z),
+            Self::Amg(amg) => amg.apply(r, z),
+        }
+    }
+}
+
+impl System {
+    fn new<const D: usize>(
+        problem: &PressureProblem<D>,
+        rows: &ViscosityRows<D>,
+        dt: f64,
+    ) -> Result<Self, FluidError>
+    where
+        Dim<D>: Space<D>,
+    {
+        let failed = FluidError::solve("viscosity");
+        let mass = masses(problem, rows);
+        let square = rows.matrix().transpose().product(rows.matrix()).map_err(&failed)?;
+        let matrix = CsrMatrix::from_diagonal(&mass).sum(dt, &square).map_err(&failed)?;
+        let diagonal = matrix.diagonal();
+        let stiffness = diagonal.iter().zip(&mass).fold(0.0f64, |m, (d, mass)| m.max(d / mass));
+        let preconditioner = if stiffness > STIFF {
+            Conditioner::Amg(Box::new(Amg::new(&matrix, &AmgOptions::default()).map_err(&failed)?))
+        } else {
+            Conditioner::Jacobi(Jacobi::new(&diagonal).map_err(&failed)?)
+        };
+        Ok(Self { rows: rows.id(), dt, mass, matrix, preconditioner })
+    }
 }
 
 impl Viscosity {
@@ -101,28 +149,25 @@ impl Viscosity {
         if rows.matrix().rows() == 0 || rows.faces().is_empty() {
             return Ok(report);
         }
-        let mass = masses(problem, rows);
+        let same = |system: &System| system.rows == rows.id() && system.dt == dt;
+        let system = match self.system.take().filter(same) {
+            Some(system) => self.system.insert(system),
+            None => self.system.insert(System::new(problem, rows, dt)?),
+        };
         let mut flat = gather(rows, velocity);
         let mut force = vec![0.0; flat.len()];
         rows.matrix().add_transpose_multiply(rows.known(), &mut force);
-        let rhs: Vec<f64> = (0..flat.len()).map(|i| mass[i] * flat[i] - dt * force[i]).collect();
-        let square = rows.matrix().transpose().product(rows.matrix()).map_err(&failed)?;
-        let matrix = CsrMatrix::from_diagonal(&mass).sum(dt, &square).map_err(&failed)?;
-        let diagonal = matrix.diagonal();
-        let stiffness = diagonal.iter().zip(&mass).fold(0.0f64, |m, (d, mass)| m.max(d / mass));
-        let mut jacobi;
-        let mut amg;
-        let preconditioner: &mut dyn Preconditioner = if stiffness > STIFF {
-            amg = Amg::new(&matrix, &AmgOptions::default()).map_err(&failed)?;
-            &mut amg
-        } else {
-            jacobi = Jacobi::new(&diagonal).map_err(&failed)?;
-            &mut jacobi
-        };
+        let rhs: Vec<f64> = (0..flat.len()).map(|i| system.mass[i] * flat[i] - dt * force[i]).collect();
         let stopping = Stopping::relative(tolerance);
-        let solved =
-            pcg(&matrix, preconditioner, &rhs, &mut flat, &mut Iteration::new(stopping), &mut self.workspace)
-                .map_err(&failed)?;
+        let solved = pcg(
+            &system.matrix,
+            &mut system.preconditioner,
+            &rhs,
+            &mut flat,
+            &mut Iteration::new(stopping),
+            &mut self.workspace,
+        )
+        .map_err(&failed)?;
         report.iterations = solved.iterations;
         report.relative_residual =
             if solved.rhs_norm > 0.0 { solved.residual / solved.rhs_norm } else { 0.0 };

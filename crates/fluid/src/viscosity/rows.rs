@@ -8,6 +8,7 @@ use crate::pressure::PressureProblem;
 use splashdown_geometry::grid::{FaceFields, FaceIndexMap, Field, GHOST_LAYERS, Index};
 use splashdown_math::{Dim, Space};
 use splashdown_solve::{CsrMatrix, SparseBlock};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Dynamic viscosity (Pa s).
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +39,12 @@ pub struct ViscosityRows<const D: usize> {
     matrix: CsrMatrix,
     /// `k` for `dt` = 1 s.
     known: Vec<f64>,
+    /// Tells these rows from all others of this process.
+    id: u64,
 }
+
+/// Number of the next rows that are made.
+static NEXT: AtomicU64 = AtomicU64::new(0);
 
 impl<const D: usize> ViscosityRows<D>
 where
@@ -69,7 +75,12 @@ where
         }
         let Assembly { rows, known, .. } = assembly;
         let matrix = CsrMatrix::from_rows(faces.len(), rows).map_err(FluidError::solve("viscosity"))?;
-        Ok(Self { faces, matrix, known })
+        Ok(Self { faces, matrix, known, id: NEXT.fetch_add(1, Ordering::Relaxed) })
+    }
+
+    /// A number that no other rows of this process have: whoever keeps what was made from them knows by it.
+    pub(super) fn id(&self) -> u64 {
+        self.id
     }
 
     /// Numbering of the unknown faces.

@@ -34,6 +34,7 @@ where
             phi: None,
             stair_steps: false,
             known: None,
+            expansion: None,
         }
     }
 }

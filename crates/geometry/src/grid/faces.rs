@@ -64,6 +64,11 @@ impl<const D: usize, T: Copy + Send + Sync> FaceFields<D, T> {
     pub fn components(&self) -> &[Field<D, T>; D] {
         &self.components
     }
+
+    /// All components.
+    pub fn components_mut(&mut self) -> &mut [Field<D, T>; D] {
+        &mut self.components
+    }
 }
 
 impl<const D: usize, T: Value> FaceFields<D, T> {

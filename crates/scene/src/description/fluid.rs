@@ -1,6 +1,6 @@
 //! Fluids of a scene.
 
-use super::{Rotation, SpinValue};
+use super::{FluidMethod, Rotation, SpinValue};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -70,9 +70,15 @@ pub struct Fluid {
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(range(min = 0))]
     pub surface_tension: f64,
+    /// Surface tensions of pairs of liquids that differ from `surface_tension`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tensions: Vec<FluidTension>,
     /// How velocity and smoke are carried along. Default: `mac_cormack`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub transport: TransportWord,
+    /// Numerical choices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<FluidMethod>,
     /// What tells where a liquid's surface is. Default: `markers`.
     #[serde(default, skip_serializing_if = "is_default")]
     pub tracker: TrackerWord,
@@ -267,10 +273,14 @@ pub struct FluidSmoke {
     /// Upward acceleration for one kelvin above the surroundings (m/s^2). Default: 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub lift: f64,
-    /// Cooling at 3000 K (K/s), falling with the fourth power. Default: none.
+    /// Cooling of gas that is `hottest` warmer than the surroundings (K/s), falling with the fourth power of the warmth. Default: none.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(range(min = 0))]
     pub cooling: f64,
+    /// The warmth at which cooling is as fast as told (K above the surroundings). Default: 2702.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub hottest: Option<f64>,
     /// Share of the smoke that vanishes in a second (1/s). Default: none.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(range(min = 0))]
@@ -406,12 +416,26 @@ pub struct FluidSource {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-length" = "dimension"))]
     pub velocity: Option<Vec<f64>>,
+    /// Divergence that the flow shall have in the region (1/s): gas that is made there, as by a fire, or taken away. Only without surfaces of liquids. Default: 0.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub expansion: f64,
     /// Active from this time on (s). Default: 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub start: f64,
     /// Active until this time (s). Default: to the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<f64>,
+}
+
+/// Surface tension between two liquids, or between one and the air.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FluidTension {
+    /// Names of two liquids, or of one for its surface with the air.
+    pub between: Vec<String>,
+    /// Surface tension (N/m; N in 2D).
+    #[schemars(range(min = 0))]
+    pub tension: f64,
 }
 
 /// A region in which the fluid is accelerated.

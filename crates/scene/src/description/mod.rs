@@ -8,6 +8,7 @@ mod body;
 mod builder;
 mod elastic;
 mod fluid;
+mod fluid_method;
 mod fracture;
 mod joint;
 mod settings;
@@ -24,8 +25,12 @@ pub use elastic::{
 };
 pub use fluid::{
     Fluid, FluidForce, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion, FluidSheet, FluidSide,
-    FluidSmoke, FluidSource, Oscillation, RegionShape, SheetShape, SideKind, SideName, SourceWord,
-    TrackerWord, TransportWord,
+    FluidSmoke, FluidSource, FluidTension, Oscillation, RegionShape, SheetShape, SideKind, SideName,
+    SourceWord, TrackerWord, TransportWord,
+};
+pub use fluid_method::{
+    DistanceWord, FluidMethod, LevelSetWord, LimiterWord, PathWord, PresetWord, PressureWord, SchemeWord,
+    ViscosityFormWord, ViscousStepWord,
 };
 pub use fracture::{Fracture, FracturePattern};
 pub use joint::{

@@ -3,6 +3,7 @@
 mod bad;
 mod documents;
 mod elastic;
+mod fluid;
 mod good;
 mod hostile;
 mod overriding;
