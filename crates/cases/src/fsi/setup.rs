@@ -3,7 +3,7 @@
 use super::super::fluid::setup::failed;
 use crate::CaseError;
 use splashdown_couple::fluid_structure::{
-    CouplingOptions, CouplingReport, FaceMass, Immersed, SolidMass, Tangential, solve_coupled,
+    CouplingForm, CouplingOptions, CouplingReport, FaceMass, Immersed, SolidMass, Tangential, solve_coupled,
 };
 use splashdown_fluid::{FluidModel, FluidState, FluidStepper, Guest, Placement};
 use splashdown_geometry::shapes::Shape;
@@ -15,10 +15,13 @@ type Placed<const D: usize> = (Shape<D>, Vector<D>, Option<(f64, Vec<f64>)>);
 
 /// The choices behind the published tables.
 pub(super) const SOURCE_RECIPE: CouplingOptions =
-    CouplingOptions { mass: FaceMass::Full, tangential: Tangential::FluidSide };
+    CouplingOptions { mass: FaceMass::Full, tangential: Tangential::FluidSide, form: CouplingForm::Pressure };
 /// Ours.
-pub(super) const IMPROVED: CouplingOptions =
-    CouplingOptions { mass: FaceMass::Fraction, tangential: Tangential::SolidSide };
+pub(super) const IMPROVED: CouplingOptions = CouplingOptions {
+    mass: FaceMass::Fraction,
+    tangential: Tangential::SolidSide,
+    form: CouplingForm::Pressure,
+};
 
 /// A fluid with bodies whose positions are held: Stokes flow, or a single solve.
 pub(super) struct Held<const D: usize>

@@ -1,11 +1,13 @@
 //! One coupled solve: from `u*` and `v*` to incompressible fluid that moves with its solids.
 
+use super::forms::solve_form;
 use super::held::{Demands, HeldMass};
 use super::interface::LEAST_FRACTION;
 use super::mass::multiply;
 use super::soft::SoftGuest;
 use super::{
-    CouplingFace, CouplingOptions, FaceMass, Operators, SolidMass, Viscous, coupling_faces, viscous,
+    CouplingFace, CouplingForm, CouplingOptions, FaceMass, Operators, SolidMass, Viscous, coupling_faces,
+    viscous,
 };
 use serde::{Deserialize, Serialize};
 use splashdown_fluid::pressure::{Mobility, MovableWalls, PressureProblem};
@@ -147,6 +149,10 @@ where
     };
     let viscosity = model.liquids[0].viscosity;
     let implicit = viscosity > 0.0 && model.options.viscous_step != ViscousStep::Explicit;
+    let together = (model.liquids.len() == 1 && implicit).then_some(Viscous { viscosity, dt: step });
+    if options.form != CouplingForm::Pressure {
+        return solve_form(stepper, model, state, dt, solids, soft, demands, options, together);
+    }
     if model.liquids.len() == 1 && implicit {
         let viscous = Viscous { viscosity, dt: step };
         return solve_viscous(stepper, model, state, dt, solids, soft, demands, options, viscous);

@@ -18,9 +18,10 @@
 //! centres meets their surface, and the fluid is lumped on the particles axis by axis (spec 3.2, 3.4.4). Sheets (segments in the plane,
 //! triangles in space) have fluid on both sides, which sees and carries nothing through them (`splashdown_fluid::shell`); a face that they close pushes them from both.
 //!
-//! The forms that keep the coupling impulses as unknowns, positive definite or indefinite, are in the tests as references.
+//! The forms that keep the coupling impulses or the velocities of the solids as unknowns, positive definite or indefinite, are in `forms`: references, and a way out.
 
 mod driver;
+mod forms;
 mod held;
 mod interface;
 mod mass;
@@ -30,6 +31,7 @@ mod stage;
 mod viscous;
 
 pub use driver::{CouplingReport, Immersed, solve_coupled};
+pub use forms::{CoupledParts, CoupledSolution, CouplingForm, Formed, form_system};
 pub(crate) use held::{End, HeldRow};
 pub use interface::{CouplingFace, coupling_faces};
 pub use mass::SolidMass;
@@ -69,4 +71,6 @@ pub struct CouplingOptions {
     pub mass: FaceMass,
     /// Where viscous fluid sticks.
     pub tangential: Tangential,
+    /// Which linear system is solved.
+    pub form: CouplingForm,
 }

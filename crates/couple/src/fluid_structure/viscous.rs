@@ -246,7 +246,7 @@ fn forget_columns(matrix: &mut CsrMatrix, forgotten: impl Fn(usize) -> bool) {
 pub(super) type Correction<const D: usize> = (usize, Index<D>, f64);
 
 /// Makes the flux out of every region without known pressure vanish by moving its closed faces of given velocity evenly (spec 3.10): a closed region cannot change its volume.
-fn close_regions<const D: usize>(
+pub(super) fn close_regions<const D: usize>(
     operators: &Operators<D>,
     null_space: &NullSpace,
     rhs: &mut [f64],
