@@ -144,7 +144,7 @@ where
         for axis in 0..D {
             let lattice = grid.lattice(splashdown_geometry::grid::Location::Face(axis), GHOST_LAYERS);
             for face in bound_numbers.axis(axis).indices() {
-                let (Some(guest), sheet) = (holder(axis, face), sheets.at(axis, face)) else {
+                let Some(guest) = holder(axis, face) else {
                     if let (Some(soft), Some(sheet)) = (soft, sheets.at(axis, face)) {
                         bound.push(BoundFace {
                             guest: guests.len(),
@@ -155,7 +155,6 @@ where
                     }
                     continue;
                 };
-                debug_assert!(sheet.is_none());
                 let at = lattice.position(face);
                 let wet = problem.kinds(axis, face).contains(&CellKind::Fluid);
                 let part = match options.mass {
