@@ -1,6 +1,7 @@
 //! The world in both dimensions, compiled here once.
 
 use crate::World;
+use crate::fluid_structure::{coupling_faces, form_system, solve_coupled};
 
 splashdown_math::compile_here!(
     World::<2>::new,
@@ -25,4 +26,10 @@ splashdown_math::compile_here!(
     World::<3>::diagnostics,
     World::<2>::break_body,
     World::<3>::break_body,
+    solve_coupled::<2>,
+    solve_coupled::<3>,
+    form_system::<2>,
+    form_system::<3>,
+    coupling_faces::<2>,
+    coupling_faces::<3>,
 );

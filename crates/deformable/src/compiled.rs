@@ -1,6 +1,7 @@
 //! Steps and forces in both dimensions, compiled here once.
 
 use crate::element::Elements;
+use crate::incompressible::Rings;
 use crate::integrate::Integrator;
 use crate::{AltitudeSprings, Bending, EdgeSprings, Solid};
 
@@ -27,4 +28,8 @@ splashdown_math::compile_here!(
     Solid::<2>::add::<AltitudeSprings<2>>,
     Solid::<3>::add::<AltitudeSprings<3>>,
     Solid::<3>::add::<Bending>,
+    Rings::<2>::new,
+    Rings::<3>::new,
+    Integrator::<2>::equilibrium,
+    Integrator::<3>::equilibrium,
 );

@@ -346,6 +346,7 @@ impl<const D: usize> Solid<D> {
         }
     }
 
+    #[inline(never)]
     fn build_pattern(&self) -> Result<Pattern, SolveError> {
         let count = self.mass.len();
         let range = count.div_ceil(MOST_RANGES).max(LEAST_ROWS);

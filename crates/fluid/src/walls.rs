@@ -54,6 +54,7 @@ where
     Dim<D>: Space<D>,
 {
     /// Rasterises the sides of the domain and the obstacles at `placements` (one an obstacle).
+    #[inline(never)]
     pub fn new(
         domain: &Domain<D>,
         obstacles: &[Obstacle<D>],
@@ -65,6 +66,7 @@ where
 
     /// The same, with solids that others simulate. These close also faces between two cells that are not solid, if they lie between the centres: a plate
     /// thinner than a cell does not leak.
+    #[inline(never)]
     pub fn with_guests(
         domain: &Domain<D>,
         obstacles: &[Obstacle<D>],
@@ -209,6 +211,7 @@ where
     }
 
     /// Closes the faces whose centre lies in `region` by fluid that moves with `velocity` (m/s): a source.
+    #[inline(never)]
     pub fn close_region(&mut self, domain: &Domain<D>, region: &Shape<D>, velocity: &Vector<D>) {
         let grid = domain.grid();
         let bounds = region.bounds().intersection(&grid.bounds());

@@ -40,6 +40,7 @@ impl<const D: usize> SymmetricEigen<D> {
 /// let eigen = symmetric_eigen(&Matrix::<2>::new(2.0, 1.0, 1.0, 2.0));
 /// assert!((eigen.values[0] - 3.0).abs() < 1e-15 && (eigen.values[1] - 1.0).abs() < 1e-15);
 /// ```
+#[inline(never)]
 pub fn symmetric_eigen<const D: usize>(a: &Matrix<D>) -> SymmetricEigen<D> {
     let mut vectors = Matrix::<D>::identity();
     if !a.iter().all(|x| x.is_finite()) {

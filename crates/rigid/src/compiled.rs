@@ -1,6 +1,8 @@
 //! Geometry, contact, joints and fracture in both dimensions, compiled here once.
 
+use crate::fracture::Pattern;
 use crate::fracture::{PatternSpec, shatter};
+use crate::joint::{assemble, held_rows, plan, post_stabilize, pre_stabilize};
 use crate::{ContactSolver, Geometry, Joint};
 
 splashdown_math::compile_here!(
@@ -46,4 +48,28 @@ splashdown_math::compile_here!(
     PatternSpec::pattern::<3>,
     shatter::<2>,
     shatter::<3>,
+    assemble::<2>,
+    assemble::<3>,
+    post_stabilize::<2>,
+    post_stabilize::<3>,
+    held_rows::<2>,
+    held_rows::<3>,
+    plan::<2>,
+    plan::<3>,
+    pre_stabilize::<2>,
+    pre_stabilize::<3>,
+    ContactSolver::<2>::breaking_hits,
+    ContactSolver::<3>::breaking_hits,
+    Geometry::<2>::world_bounds,
+    Geometry::<3>::world_bounds,
+    Pattern::<2>::sampled,
+    Pattern::<3>::sampled,
+    Pattern::<2>::realistic,
+    Pattern::<3>::realistic,
+    Pattern::<2>::voronoi,
+    Pattern::<3>::voronoi,
+    Pattern::<2>::radial,
+    Pattern::<3>::radial,
+    Pattern::<2>::glass,
+    Pattern::<3>::glass,
 );

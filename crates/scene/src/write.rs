@@ -6,8 +6,11 @@ use toml_edit::{DocumentMut, Item, Table, Value, visit_mut::VisitMut};
 impl Scene {
     /// The scene as a scene file: reading it gives this scene again. Includes, variables and overrides are already applied in it.
     pub fn to_toml(&self) -> String {
-        // Writing plain data to a string has no way to fail other than a map key that is not a string.
-        let Ok(mut document) = toml_edit::ser::to_document(self) else { return String::new() };
+        // By way of JSON values, as the reader does: the scene's types are then compiled for one writer only. Plain data has no way to fail
+        // other than a map key that is not a string.
+        let mut json = serde_json::to_value(self).unwrap_or_default();
+        drop_nulls(&mut json);
+        let Ok(mut document) = toml_edit::ser::to_document(&json) else { return String::new() };
         tidy(&mut document);
         document.to_string()
     }
@@ -21,6 +24,18 @@ impl Scene {
                 .summary("");
         scene.time.end = 0.0;
         scene.to_toml()
+    }
+}
+
+/// What is not set is not written: TOML has no null.
+fn drop_nulls(json: &mut serde_json::Value) {
+    match json {
+        serde_json::Value::Object(fields) => {
+            fields.retain(|_, value| !value.is_null());
+            fields.values_mut().for_each(drop_nulls);
+        }
+        serde_json::Value::Array(items) => items.iter_mut().for_each(drop_nulls),
+        _ => {}
     }
 }
 

@@ -125,6 +125,7 @@ where
 
 /// [`solve_coupled`] with soft bodies and demands. Solids after those that are guests are not in the fluid; demands tie them to those that are.
 #[expect(clippy::too_many_arguments, reason = "the parts of one system")]
+#[inline(never)]
 pub(super) fn solve_with_soft<const D: usize>(
     stepper: &mut FluidStepper<D>,
     model: &FluidModel<D>,
@@ -163,6 +164,7 @@ where
 }
 
 #[expect(clippy::too_many_arguments, reason = "the parts of one system")]
+#[inline(never)]
 fn solve_inviscid<const D: usize>(
     stepper: &mut FluidStepper<D>,
     model: &FluidModel<D>,
@@ -346,6 +348,7 @@ where
 }
 
 /// `F^T`: the flux out of each cell of the grid for each component of the solids' twists.
+#[inline(never)]
 fn flux_of<const D: usize>(
     stepper: &FluidStepper<D>,
     model: &FluidModel<D>,
@@ -391,6 +394,7 @@ where
 }
 
 #[expect(clippy::too_many_arguments, reason = "the parts of one system")]
+#[inline(never)]
 fn solve_viscous<const D: usize>(
     stepper: &mut FluidStepper<D>,
     model: &FluidModel<D>,

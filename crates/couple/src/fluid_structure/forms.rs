@@ -756,6 +756,7 @@ where
 const TRACE: f64 = 1e-9;
 
 #[expect(clippy::too_many_arguments, reason = "the parts of one linear system")]
+#[inline(never)]
 fn assemble<const D: usize>(
     stepper: &mut FluidStepper<D>,
     model: &FluidModel<D>,
@@ -925,6 +926,7 @@ where
 
 /// [`super::solve_coupled`] in one of the reference forms.
 #[expect(clippy::too_many_arguments, reason = "what the driver knows")]
+#[inline(never)]
 pub(super) fn solve_form<const D: usize>(
     stepper: &mut FluidStepper<D>,
     model: &FluidModel<D>,

@@ -42,6 +42,7 @@ where
 }
 
 /// The coupling faces of all guests, axis by axis in the order of the grid; both images of a face on a periodic side once. `first_guest` is the number of obstacles.
+#[inline(never)]
 pub fn coupling_faces<const D: usize>(
     problem: &PressureProblem<D>,
     guests: &[Guest<D>],

@@ -65,6 +65,7 @@ where
     }
 
     /// Row-major inverse; `None` if the mass is not positive definite.
+    #[inline(never)]
     pub fn inverse(&self) -> Option<Vec<f64>> {
         let n = Self::LEN;
         // Scaled to a unit diagonal, because masses and moments of inertia may differ by many orders.

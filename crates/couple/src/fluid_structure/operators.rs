@@ -103,6 +103,7 @@ where
     }
 
     /// The same with soft bodies, the last guests, and sheets.
+    #[inline(never)]
     pub(super) fn with_soft(
         problem: &PressureProblem<D>,
         guests: &[Guest<D>],

@@ -95,6 +95,7 @@ where
     }
 
     /// What the obstacle is at the world point `x` at the end of the step.
+    #[inline(never)]
     pub fn probe(&self, x: &Vector<D>) -> Probe<D> {
         let (distance, normal, velocity) = match &self.shape {
             ObstacleShape::Shape(shape) => {

@@ -152,6 +152,7 @@ pub(super) fn gap<const D: usize>(kind: PairKind, nodes: &[u32; 4], x: &[f64]) -
 }
 
 /// First time (0 to 1) at which a pair comes closer than `separation` on its way from `start` to `end`, with weights and normal there.
+#[inline(never)]
 pub(super) fn first_time<const D: usize>(
     kind: PairKind,
     nodes: &[u32; 4],

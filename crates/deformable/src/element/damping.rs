@@ -161,6 +161,7 @@ where
         self.material.damping.time > 0.0 && self.strength > 0.0
     }
 
+    #[inline(never)]
     pub(super) fn update_stiffness_factors(&mut self) {
         if self.material.damping.kind != DampingKind::Stiffness || !self.is_damped() {
             self.stiffness_factor.clear();
@@ -368,6 +369,7 @@ where
     }
 
     /// The damping of a point as pair coefficients: `(H, same, cross, out of plane)` with `P_ij = same_ij L_ij + cross_ij L_ji`.
+    #[inline(never)]
     pub(super) fn damping_tangent(&self, point: usize) -> (Matrix<C>, Matrix<C>, Matrix<C>, Vector<C>) {
         let state = &self.state[point];
         let (alpha, beta) = self.viscosities(&self.lame(point / self.points));

@@ -242,6 +242,7 @@ where
         &self.name
     }
 
+    #[inline(never)]
     fn update(&mut self, position: &[f64]) -> Result<(), ForceError> {
         self.update_points(position)?;
         self.update_fibres();
@@ -257,14 +258,17 @@ where
         self.material.law.extension.has_energy()
     }
 
+    #[inline(never)]
     fn stresses(&self) -> Option<Vec<f64>> {
         Some(self.von_mises_stresses())
     }
 
+    #[inline(never)]
     fn add_elastic(&self, force: &mut [f64]) {
         self.add_elastic_force(force);
     }
 
+    #[inline(never)]
     fn add_damping(&self, velocity: &[f64], force: &mut [f64]) {
         self.add_damping_force(velocity, force);
     }
@@ -273,14 +277,17 @@ where
         self.gradient.len() * self.rows_per_point()
     }
 
+    #[inline(never)]
     fn apply_factor(&self, velocity: &[f64], dt: f64, out: &mut [f64]) {
         self.apply_damping_factor(velocity, dt, out);
     }
 
+    #[inline(never)]
     fn add_factor_transpose(&self, w: &[f64], dt: f64, force: &mut [f64]) {
         self.add_damping_factor_transpose(w, dt, force);
     }
 
+    #[inline(never)]
     fn add_stiffness(&self, change: &[f64], force: &mut [f64], positive: bool) {
         self.add_stiffness_force(change, force, positive);
     }
@@ -304,6 +311,7 @@ where
         self.add_matrix(element, stiffness, damping, positive, out);
     }
 
+    #[inline(never)]
     fn stable_step(&self, _inverse_mass: &[f64]) -> f64 {
         if self.strength == 0.0 {
             return f64::INFINITY;
@@ -383,6 +391,7 @@ where
             + self.partition.bytes()
     }
 
+    #[inline(never)]
     fn boxed(&self) -> Box<dyn Force<D>> {
         Box::new(self.clone())
     }

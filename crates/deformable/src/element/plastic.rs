@@ -36,6 +36,7 @@ where
     ///
     /// # Errors
     /// A goal that turns an element flat or inside out.
+    #[inline(never)]
     pub fn set_goal(&mut self, goal: &[f64]) -> Result<(), ElementError> {
         let mut logs = Vec::with_capacity(self.gradient.len());
         for point in 0..self.gradient.len() {
@@ -94,6 +95,7 @@ where
             .map_or_else(Matrix::identity, |plastic| plastic.inverse[element * self.points + point])
     }
 
+    #[inline(never)]
     pub(super) fn plastic_flow(&mut self, position: &[f64]) -> bool {
         let Some(mut plastic) = self.plastic.take() else { return false };
         let flowed = AtomicBool::new(false);

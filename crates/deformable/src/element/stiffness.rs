@@ -57,6 +57,7 @@ where
     /// Adds `stiffness K + damping (-D)` of one element to the row-major matrix `out` over its nodes.
     ///
     /// In the frame of the stretches the block of nodes `a`, `b` is `H_ik g_i g'_k` plus the pair terms, so that only `M (M + 1) / 2` small blocks are turned back.
+    #[inline(never)]
     pub(super) fn add_matrix(
         &self,
         element: usize,

@@ -30,6 +30,7 @@ pub struct Rings<const D: usize> {
 
 impl<const D: usize> Rings<D> {
     /// Rings of `simplices` (`corners` particles each: three or four), at rest at `position`; `None` for a kind of simplex that has no volume here.
+    #[inline(never)]
     pub fn new(corners: usize, simplices: &[u32], position: &[f64]) -> Option<Self> {
         if !matches!((D, corners), (2, 3) | (3, 4) | (3, 3)) || !simplices.len().is_multiple_of(corners) {
             return None;

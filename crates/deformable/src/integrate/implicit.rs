@@ -439,6 +439,7 @@ where
     ///
     /// # Errors
     /// A force without value, or no equilibrium within the iterations.
+    #[inline(never)]
     pub fn equilibrium(
         &mut self,
         solid: &mut Solid<D>,
@@ -512,6 +513,7 @@ where
     report
 }
 
+#[inline(never)]
 fn newton<const D: usize>(
     solid: &mut Solid<D>,
     objective: &mut Objective<D>,

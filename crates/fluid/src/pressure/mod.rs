@@ -166,6 +166,7 @@ where
 {
     /// Makes `velocity` incompressible: closed faces get the velocity of what closes them, the others that of the pressure over `dt` seconds. `pressure` (Pa, cells)
     /// is the first guess and receives the result; it is zero outside the fluid.
+    #[inline(never)]
     pub fn project(
         &mut self,
         problem: &PressureProblem<D>,
@@ -180,6 +181,7 @@ where
     }
 
     /// [`Self::project`], with solids that the pressure moves.
+    #[inline(never)]
     pub fn project_with(
         &mut self,
         problem: &PressureProblem<D>,
@@ -195,6 +197,7 @@ where
     }
 
     /// The nearest incompressible velocity, without any time passing: known pressures do not act.
+    #[inline(never)]
     pub fn clean(
         &mut self,
         problem: &PressureProblem<D>,

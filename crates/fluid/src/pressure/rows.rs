@@ -25,6 +25,7 @@ where
     pub const NAME: &'static str = "pressure";
 
     /// Numbers the unknown faces and fluid cells and assembles the rows. `velocity` holds the prescribed velocities of closed faces.
+    #[inline(never)]
     pub fn new(problem: &PressureProblem<D>, velocity: &FaceFields<D>) -> Result<Self, FluidError> {
         let grid = problem.domain.grid();
         let faces = FaceIndexMap::new(grid, GHOST_LAYERS, problem.domain.periodic(), |axis, face| {

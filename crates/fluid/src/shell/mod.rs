@@ -133,6 +133,7 @@ where
     }
 
     /// The same, with sheets after the shells; with `dt` 0 they are where they end.
+    #[inline(never)]
     pub fn with_sheets(
         model: &FluidModel<D>,
         sheets: &[Sheet<D>],

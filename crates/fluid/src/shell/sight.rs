@@ -40,6 +40,7 @@ where
     Dim<D>: Space<D>,
 {
     /// With `mesh` as the shells and the velocities (m/s) of its points. Cells within `reach` cells of a shell count as near.
+    #[inline(never)]
     pub fn new(
         domain: &Domain<D>,
         mesh: &'m SurfaceMesh<D>,
@@ -120,6 +121,7 @@ where
     }
 
     /// Samples of a field that are near a shell.
+    #[inline(never)]
     pub fn near_samples(&self, field: &Field<D>) -> Vec<Index<D>> {
         let lattice = *field.lattice();
         lattice.indices().filter(|&index| self.is_near(&lattice.position(index))).collect()
@@ -165,6 +167,7 @@ where
     }
 
     /// The way from `from` to `to` up to the shell: the point on the near side, and whether the way was cut.
+    #[inline(never)]
     pub fn clip(&self, from: &Vector<D>, to: &Vector<D>) -> (Vector<D>, bool) {
         let hit = if self.may_meet(from, to) { self.tree.first_hit(&self.ray(from, to)) } else { None };
         match hit {
@@ -209,6 +212,7 @@ where
     }
 
     /// Linear interpolation from the samples that `y` sees, weights renormalised; `None` if it sees none.
+    #[inline(never)]
     pub fn sample(&self, field: &Field<D>, y: &Vector<D>) -> Option<f64> {
         let (mut sum, mut weights) = (0.0, 0.0);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
@@ -225,6 +229,7 @@ where
     }
 
     /// One component of a velocity (m/s): samples behind a shell count as the shell's velocity where the way to them meets it.
+    #[inline(never)]
     pub fn sample_component(&self, component: &Field<D>, axis: usize, y: &Vector<D>) -> f64 {
         let mut sum = 0.0;
         let all = self.sees_all_around(y);
@@ -301,6 +306,7 @@ where
     }
 
     /// Closes the faces between cell centres that do not see each other (spec 3.2), and tells `walls` which of them sheets close that others move.
+    #[inline(never)]
     pub fn close_faces(&self, walls: &mut Walls<D>) {
         for axis in 0..D {
             let lattice = *walls.velocity().component(axis).lattice();
@@ -396,6 +402,7 @@ where
     Dim<D>: Space<D>,
 {
     /// Of the given samples, those that a shell passes (or touches) during the step: what they held belongs to the other side (spec 3.12).
+    #[inline(never)]
     pub fn swept(
         &self,
         sight: &Sight<D>,

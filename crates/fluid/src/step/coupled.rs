@@ -120,6 +120,7 @@ where
     }
 
     /// Gives the guests these velocities where they are; the faces they close get them too, in `velocity` by the difference to the old ones.
+    #[inline(never)]
     pub fn set_guest_twists(
         &mut self,
         model: &FluidModel<D>,
@@ -151,6 +152,7 @@ where
     }
 
     /// Gives faces that guests close these velocities (m/s) along their normals: axis, face, velocity; in `velocity` by the difference to the old ones.
+    #[inline(never)]
     pub fn set_face_velocities(
         &mut self,
         faces: &[(usize, Index<D>, f64)],

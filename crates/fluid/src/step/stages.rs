@@ -493,6 +493,7 @@ where
     }
 
     /// The viscous rows of the fluid as it is; give them back with [`Self::keep_rows`].
+    #[inline(never)]
     fn viscosity_rows(
         &mut self,
         model: &FluidModel<D>,
@@ -552,6 +553,7 @@ where
     }
 
     /// Viscosity over the step, or the implicit half of Crank-Nicolson.
+    #[inline(never)]
     pub fn apply_viscosity(
         &mut self,
         model: &FluidModel<D>,

@@ -40,6 +40,7 @@ pub fn carry<const D: usize>(
 
 /// Makes `phi` the signed distance (m) to its own zero set, within `BAND` cells. `open(index, axis)` tells whether a cell and its lower neighbour
 /// see each other; `None` if all do. No cell changes side.
+#[inline(never)]
 pub fn reinitialise<const D: usize>(
     domain: &Domain<D>,
     phi: &mut Field<D>,
@@ -249,6 +250,7 @@ where
 
 impl crate::advect::Advection {
     /// Carries a level set along paths; ghosts as for the velocity.
+    #[inline(never)]
     pub(crate) fn level_set<const D: usize>(
         &self,
         domain: &Domain<D>,

@@ -125,6 +125,7 @@ where
     }
 
     /// Rebuilds `phi` near escaped particles: each says where the surface must be outside of its own sphere (spec 3.10).
+    #[inline(never)]
     pub fn correct(&self, phi: &mut Field<D>, escape: f64, sight: Option<&Sight<D>>) {
         let lattice = *phi.lattice();
         let mut claims: Vec<(u64, f64)> = Vec::new();
@@ -188,6 +189,7 @@ where
     }
 
     /// Takes out what is in excess or too far from the surface and adds what is missing; escaped particles stay. `seed` makes the random numbers.
+    #[inline(never)]
     pub fn reseed(
         &mut self,
         domain: &Domain<D>,

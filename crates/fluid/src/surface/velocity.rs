@@ -11,6 +11,7 @@ use splashdown_math::{Dim, Space};
 
 /// Continues the velocity from the faces where `known(axis, face)` holds into the others within `band` (m) of the liquid, constant along the normals of
 /// `phi` (ghosts filled), never through a shell; beyond it is zero. Closed faces keep the velocity of what closes them, except inside solids along which the liquid slides. Ghosts are filled.
+#[inline(never)]
 pub fn extrapolate_velocity<const D: usize>(
     domain: &Domain<D>,
     walls: &Walls<D>,

@@ -110,6 +110,7 @@ impl System {
 
 impl Viscosity {
     /// `u -= dt M^-1 N^T (N u + k)`: forward Euler.
+    #[inline(never)]
     pub fn explicit<const D: usize>(
         &mut self,
         problem: &PressureProblem<D>,
@@ -133,6 +134,7 @@ impl Viscosity {
     }
 
     /// `(M + dt N^T N) u = M u* - dt N^T k`: backward Euler.
+    #[inline(never)]
     pub fn implicit<const D: usize>(
         &mut self,
         problem: &PressureProblem<D>,

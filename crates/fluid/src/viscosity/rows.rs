@@ -55,6 +55,7 @@ where
 
     /// Assembles the rows. `velocity` holds the prescribed velocities of closed faces. The unknown faces are those of the pressure problem, in
     /// the same order.
+    #[inline(never)]
     pub fn new(
         problem: &PressureProblem<D>,
         velocity: &FaceFields<D>,

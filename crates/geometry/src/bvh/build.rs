@@ -78,6 +78,7 @@ fn union_of<const D: usize>(items: &[Item<D>]) -> Aabb<D> {
 }
 
 /// Reorders the items and returns where the right part starts; both parts are non-empty.
+#[inline(never)]
 fn split<const D: usize>(items: &mut [Item<D>], depth: usize) -> usize {
     let mut centers = Aabb::empty();
     for (bounds, _) in items.iter() {

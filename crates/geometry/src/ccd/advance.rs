@@ -62,6 +62,7 @@ struct Piece<const D: usize, const NA: usize, const NB: usize> {
 }
 
 /// See [`super::first_contact`].
+#[inline(never)]
 pub(super) fn first_contact<const D: usize, const NA: usize, const NB: usize>(
     a: &Motion<D, NA>,
     b: &Motion<D, NB>,

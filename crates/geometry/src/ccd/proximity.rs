@@ -18,6 +18,7 @@ pub struct Proximity<const D: usize, const NA: usize, const NB: usize> {
 
 /// Closest points of a point and a point, segment or triangle, or of two segments. For parallel segments, where the closest points are not
 /// unique, the middle of the stretch along which they face each other is taken.
+#[inline(never)]
 pub fn proximity<const D: usize, const NA: usize, const NB: usize>(
     a: &[Vector<D>; NA],
     b: &[Vector<D>; NB],

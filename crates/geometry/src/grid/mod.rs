@@ -145,6 +145,7 @@ impl<const D: usize> Grid<D> {
     }
 
     /// The grid of cubic cells of edge `spacing` (m) whose cells cover `bounds` with `padding` further cells on every side, centred on it.
+    #[inline(never)]
     pub fn covering(bounds: &Aabb<D>, spacing: f64, padding: usize) -> Result<Self, GridError> {
         if !bounds.is_bounded() {
             return Err(GridError::Bounds);

@@ -17,6 +17,7 @@ const KEEP: f64 = 0.1;
 ///
 /// # Errors
 /// A value that is not finite.
+#[inline(never)]
 pub fn redistance_by_evolution<const D: usize>(
     phi: &mut Field<D>,
     iterations: usize,

@@ -74,6 +74,7 @@ impl<const D: usize> MeshTree<'_, D, D> {
     }
 
     /// All elements that the ray meets, ordered by `t`, then by element. A ray through an edge or a vertex may meet all elements around it.
+    #[inline(never)]
     pub fn all_hits(&self, ray: &Ray<D>) -> Vec<RayHit<D>> {
         let mut hits = Vec::new();
         self.visit_hits(ray, |hit, limit| {

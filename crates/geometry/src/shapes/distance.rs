@@ -10,6 +10,7 @@ impl<const D: usize> Node<D>
 where
     Dim<D>: Space<D>,
 {
+    #[inline(never)]
     pub(super) fn evaluate(&self, point: &Vector<D>) -> Evaluation<D> {
         match self {
             Self::Ball { radius } => ball(point, *radius),

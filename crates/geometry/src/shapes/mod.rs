@@ -152,6 +152,7 @@ where
     Dim<D>: Space<D>,
 {
     /// Are all numbers in range? Brings directions to unit length.
+    #[inline(never)]
     fn check(&mut self) -> Result<(), ShapeError> {
         match self {
             Self::Ball { radius } => positive("ball", "radius", *radius),
@@ -235,6 +236,7 @@ where
         }
     }
 
+    #[inline(never)]
     fn bounds(&self) -> Aabb<D> {
         let around = |half: Vector<D>| Aabb { min: -half, max: half };
         // Extent `across` normal to the last axis and `along` it.

@@ -30,6 +30,7 @@ where
 }
 
 /// Appends the contacts of two bodies with a gap of at most `margin` (m). Which body is A does not matter to the physics.
+#[inline(never)]
 pub fn collide<const D: usize>(
     a: &Placed<'_, D>,
     b: &Placed<'_, D>,

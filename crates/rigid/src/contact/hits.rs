@@ -14,6 +14,7 @@ where
     ///
     /// A point counts if the bodies approach there with `start`, the velocities `v^n` before any impulse, and meet within the step with `half`. Its impulse is that of
     /// the two bodies alone with restitution and friction, whatever else touches them: what a body bears at rest never breaks it.
+    #[inline(never)]
     pub fn breaking_hits(
         &self,
         stage: &ContactStage<'_, D>,

@@ -45,6 +45,7 @@ type Column = SVector<f64, N>;
 ///
 /// Points on several bodies of infinite mass are met in the least-squares sense, with unit weight a point; what they leave free (rotation about
 /// one point or a line) is decided by the dynamic neighbours.
+#[inline(never)]
 pub fn resolve<const D: usize>(centre: &InverseInertia<D>, outer: &[Outer<D>]) -> Displacements<D>
 where
     Dim<D>: Space<D>,

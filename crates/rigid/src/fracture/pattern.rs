@@ -173,6 +173,7 @@ where
     }
 
     /// Evenly spread regions in the box from -1 to 1 about the impact point, with their faces along the normal y as along any direction.
+    #[inline(never)]
     pub fn voronoi(count: usize, seed: u64) -> Result<Self, PatternError> {
         let bounds = unit_box();
         let points = generate::in_box(&bounds, count, seed, |_| 1.0)?;
@@ -180,6 +181,7 @@ where
     }
 
     /// Regions in the box from -1 to 1 that are small at the impact point in its middle and grow in proportion to the distance from it.
+    #[inline(never)]
     pub fn radial(count: usize, seed: u64) -> Result<Self, PatternError> {
         let bounds = unit_box();
         let points = generate::in_box(&bounds, count, seed, |x: &Vector<D>| generate::graded(x.norm(), 1.0))?;
@@ -187,6 +189,7 @@ where
     }
 
     /// As [`Self::radial`] with uneven faces.
+    #[inline(never)]
     pub fn realistic(count: usize, seed: u64) -> Result<Self, PatternError> {
         let Regions::Seeds(seeds) = Self::radial(count, seed)?.data.regions else {
             return Err(PatternError::Damaged);
@@ -203,6 +206,7 @@ where
 
     /// Sectors and rings about the normal, as glass breaks: `rings` rings whose width grows outwards, each of `sectors` sectors (2D: pieces
     /// along the line on either side), displaced by at most `jitter` of their size.
+    #[inline(never)]
     pub fn glass(sectors: usize, rings: usize, jitter: f64, seed: u64) -> Result<Self, PatternError> {
         let points = generate::glass(sectors, rings, jitter, seed)?;
         Self::from_seeds(points, None, unit_box(), Vector::zeros(), up())
@@ -210,6 +214,7 @@ where
 
     /// The same regions known on a grid of `cells` cells on the longest side of the box: for the path without interpolation and for files
     /// that no longer depend on the generator.
+    #[inline(never)]
     pub fn sampled(&self, cells: usize) -> Result<Self, PatternError> {
         let bounds = self.data.bounds;
         let spacing = bounds.extent().max() / cells.max(1) as f64;

@@ -37,6 +37,7 @@ where
     Dim<D>: Space<D>,
 {
     /// The hull of `points`; `None` if they span no volume or are not finite.
+    #[inline(never)]
     pub fn new(points: &[Vector<D>]) -> Option<Self> {
         if points.len() <= D || !points.iter().all(|p| p.iter().all(|x| x.is_finite())) {
             return None;

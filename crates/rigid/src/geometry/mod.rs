@@ -411,6 +411,7 @@ where
     }
 
     /// A box around the solid in world coordinates (m).
+    #[inline(never)]
     pub fn world_bounds(&self, frame: &Frame<D>) -> Aabb<D> {
         match &self.solid {
             Solid::Sphere { radius } | Solid::Point { thickness: radius } => {
@@ -443,6 +444,7 @@ where
     }
 
     /// Signed distance (m, negative inside) and the unit vector out of the solid at a point in object coordinates, defined everywhere.
+    #[inline(never)]
     pub fn distance_and_normal(&self, point: &Vector<D>) -> (f64, Vector<D>) {
         match &self.solid {
             Solid::Sphere { radius } | Solid::Point { thickness: radius } => {

@@ -97,6 +97,7 @@ where
 }
 
 /// Moves the dynamic bodies at `frames` until `joints` hold.
+#[inline(never)]
 pub fn assemble<const D: usize>(
     bodies: &[Body<D>],
     joints: &[Joint<D>],

@@ -245,6 +245,7 @@ where
 }
 
 /// The plan for the step from `time` to `time + dt` (s) of bodies that are in `states`.
+#[inline(never)]
 pub fn plan<const D: usize>(
     bodies: &[Body<D>],
     joints: &[Joint<D>],

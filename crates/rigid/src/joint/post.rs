@@ -42,6 +42,7 @@ const AT_LIMIT: f64 = 1e-7;
 ///
 /// With a plan, drives bring their coordinates to the rates of the end of the step and damping acts for half of it; `spent` is what they have
 /// already spent of their caps before the position update. Momentum and angular momentum of bodies that are joined to no immovable one do not change.
+#[inline(never)]
 pub fn post_stabilize<const D: usize>(
     bodies: &[Body<D>],
     joints: &[Joint<D>],

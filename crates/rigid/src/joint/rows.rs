@@ -58,6 +58,7 @@ where
 }
 
 /// Appends the rows of joint number `index`, which has `pose` with the bodies at `frames`.
+#[inline(never)]
 pub(super) fn push_rows<const D: usize>(
     joint: &Joint<D>,
     index: usize,
@@ -252,6 +253,7 @@ where
 }
 
 /// `B M^-1 B^T` of the rows, exactly symmetric.
+#[inline(never)]
 pub(super) fn matrix<const D: usize>(rows: &[Row<D>], inverse: &InverseInertia<D>) -> CsrMatrix
 where
     Dim<D>: Space<D>,

@@ -208,6 +208,7 @@ impl<const D: usize> PoissonProblem<D> {
     ///
     /// # Errors
     /// None for a problem that was checked; the type is that of [`CsrMatrix::from_parts`].
+    #[inline(never)]
     pub fn assemble(&self) -> Result<(CsrMatrix, Vec<u32>), SolveError> {
         let cells: Vec<u32> = (0..self.cells() as u32).filter(|&cell| self.active[cell as usize]).collect();
         let mut unknown = vec![u32::MAX; self.cells()];
