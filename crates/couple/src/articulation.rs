@@ -14,7 +14,7 @@ use crate::fluid_structure::{End, HeldRow};
 use crate::generalized::Velocities;
 use crate::{Model, State};
 use serde::{Deserialize, Serialize};
-use splashdown_math::{Dim, Frame, Space, Twist};
+use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::joint::{
     AssemblyOptions, Impulses, Plan, PostOptions, PreOptions, assemble, held_rows, joint_errors, plan,
     post_stabilize, pre_stabilize,
@@ -79,6 +79,8 @@ where
     start: Vec<Frame<D>>,
     /// Largest error that pre-stabilisation left.
     pre_error: f64,
+    /// Displacement of each body by the assembly of the new positions, over the step (m/s); empty if there was none.
+    moved: Vec<Vector<D>>,
     report: JointReport,
 }
 
@@ -130,6 +132,7 @@ where
             islands: islands(model, &start),
             start: start.bodies.iter().map(|body| body.frame).collect(),
             pre_error: 0.0,
+            moved: Vec::new(),
             report,
         };
         (articulation, start)
@@ -209,8 +212,11 @@ where
         }
         let joints = &self.model.joints;
         if !joints.is_empty() && joint_errors(joints, |i| frames[i]).relative > ASSEMBLE_ABOVE {
+            let before: Vec<Vector<D>> = frames.iter().map(|frame| frame.position).collect();
             let done = assemble(&self.model.bodies, joints, frames, &AssemblyOptions::default());
             self.report.assembly_iterations += done.iterations;
+            let moved = frames.iter().zip(before).map(|(frame, before)| (frame.position - before) / self.dt);
+            self.moved = moved.collect();
         }
     }
 
@@ -273,6 +279,9 @@ where
                 without[i].velocity -= self.kept[i].velocity;
                 without[i].angular_momentum -= self.kept[i].angular_momentum;
             }
+            if island.unconverged {
+                self.brake(island, &mut without);
+            }
             let nothing = Impulses::none(model.joints.len());
             let plan = Some((&self.plan, &nothing));
             let done =
@@ -289,6 +298,22 @@ where
             }
         }
         write(&states, velocities);
+    }
+
+    /// Where no impulse at the start of the step made the joints hold at its end, and assembly had to carry the bodies there, they have not gone the way of their velocities:
+    /// such as a weight whose chain came taut. Of that change as much is taken over as takes the most energy away.
+    fn brake(&self, island: &Island, states: &mut [BodyState<D>]) {
+        let (mut along, mut square) = (0.0, 0.0);
+        for (&i, moved) in island.bodies.iter().filter_map(|i| Some((i, self.moved.get(*i)?))) {
+            along -= self.model.bodies[i].mass * states[i].velocity.dot(moved);
+            square += self.model.bodies[i].mass * moved.norm_squared();
+        }
+        if along > 0.0 {
+            let part = (along / square).min(1.0);
+            for &i in &island.bodies {
+                states[i].velocity += self.moved[i] * part;
+            }
+        }
     }
 
     /// V: makes `velocities` agree with the joints again after contact has changed them.

@@ -1,6 +1,7 @@
 //! The stages of a step.
 
 use super::{FluidStepper, Sights};
+use crate::cells::CellKind;
 use crate::error::FluidError;
 use crate::extend::extend_layers;
 use crate::forces::{add_cell_acceleration, add_gravity, add_vorticity_confinement};
@@ -614,7 +615,10 @@ where
                 // The distance that the surface may travel in a step like this one, and three cells more.
                 let fastest = crate::diagnostics::max_speed(&state.velocity);
                 let cells = (fastest * dt / h.min()).ceil().clamp(1.0, 10.0) + 3.0;
-                let known = |axis: usize, face: Index<D>| problem.is_unknown(axis, face);
+                // Also faces on which the pressure does not act because the air beyond is just wet: the pressure has reckoned with their velocity.
+                let known = |axis: usize, face: Index<D>| {
+                    !walls.is_closed(axis, face) && problem.kinds(axis, face).contains(&CellKind::Fluid)
+                };
                 let band = cells * h.max();
                 let sight = sights.map(|sights| &sights.after);
                 surface::extrapolate_velocity(

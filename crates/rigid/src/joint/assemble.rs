@@ -2,6 +2,9 @@
 //!
 //! For what rounding or push-out left over, and for scenes whose joints do not hold at the start. Newton's method on the positions with the rows
 //! at the present ones; each displacement is the smallest in the metric of mass, so the common centre of mass stays.
+//!
+//! A heavy body on a chain of light links that is nearly straight is where this goes wrong: the rows promise that the links need only turn a little more, which is
+//! true until they are straight. Where a step does not keep its promise, the bodies that it turned count as heavier in the next one, so that others move instead.
 
 use super::Joint;
 use super::coordinates::near;
@@ -37,7 +40,16 @@ pub struct AssemblyReport {
 }
 
 /// Largest turn of a body in one Newton step (rad).
-const MAX_TURN: f64 = 1.5;
+const MAX_TURN: f64 = 1.0;
+
+/// A step that leaves more than this share of the merit has not kept its promise.
+const POOR: f64 = 0.5;
+
+/// Turn of a body (rad) in such a step that makes it count twice as heavy.
+const SUSPECT_TURN: f64 = 0.05;
+
+/// Most that a body counts as heavier than it is.
+const MOST_HEAVIER: f64 = 1e9;
 
 /// Rows with their errors at given frames.
 struct Errors<const D: usize>
@@ -67,17 +79,16 @@ where
                 let (error, bounds) = match row.purpose {
                     Purpose::Limit { min, max } => {
                         let value = near(value, min, max, row.slot >= D);
-                        match (value < min, value > max) {
+                        // The nearer limit; within it, it still bounds how far the bodies go.
+                        match value - min < max - value {
                             _ if min == max => (value - min, any),
-                            (true, _) => (value - min, [0.0, f64::INFINITY]),
-                            (_, true) => (value - max, [f64::NEG_INFINITY, 0.0]),
-                            // Within its limits, and free to stay there.
-                            _ => continue,
+                            true => (value - min, [0.0, f64::INFINITY]),
+                            false => (value - max, [f64::NEG_INFINITY, 0.0]),
                         }
                     }
                     _ => (value, any),
                 };
-                let relative = error.abs() / if row.slot < D { joint.length() } else { 1.0 };
+                let relative = violation(error, bounds) / if row.slot < D { joint.length() } else { 1.0 };
                 found.largest = if relative.is_nan() { f64::INFINITY } else { found.largest.max(relative) };
                 found.rows.push(*row);
                 found.error.push(error);
@@ -88,12 +99,22 @@ where
     }
 }
 
-/// `sum error^2 / A_ii` with the weights of another set of rows; limits that were not violated there have none yet.
+/// How far a row is from what it demands.
+fn violation(error: f64, [low, high]: [f64; 2]) -> f64 {
+    match (low == 0.0, high == 0.0) {
+        (true, _) => (-error).max(0.0),
+        (_, true) => error.max(0.0),
+        _ => error.abs(),
+    }
+}
+
+/// `sum error^2 / A_ii` of what rows demand, with the weights of another set of rows.
 fn merit<const D: usize>(errors: &Errors<D>, weight: &dyn Fn(&Row<D>) -> f64) -> f64
 where
     Dim<D>: Space<D>,
 {
-    errors.rows.iter().zip(&errors.error).map(|(row, error)| error * error * weight(row)).sum()
+    let rows = errors.rows.iter().zip(errors.error.iter().zip(&errors.bounds));
+    rows.map(|(row, (&error, &bounds))| violation(error, bounds).powi(2) * weight(row)).sum()
 }
 
 /// Moves the dynamic bodies at `frames` until `joints` hold.
@@ -114,8 +135,9 @@ where
     }
     let mut shift = LEAST_SHIFT;
     let mut slow = 0;
+    let mut heavier = vec![1.0; bodies.len()];
     while now.largest > options.tolerance && report.iterations < options.max_iterations && slow < 5 {
-        let inverse = InverseInertia::new(bodies, frames, &now.rows);
+        let inverse = InverseInertia::new(bodies, frames, &now.rows).heavier(&heavier);
         let mut system = BoundedSystem::new(matrix(&now.rows, &inverse), std::iter::empty());
         let rhs: Vec<f64> = now.error.iter().map(|error| -error).collect();
         let mut step = vec![0.0; now.rows.len()];
@@ -129,13 +151,10 @@ where
                 }
             }
         }
-        for twist in moves.iter_mut().flatten() {
-            let turn = twist.angular.norm();
-            if turn > MAX_TURN {
-                twist.angular = twist.angular * (MAX_TURN / turn);
-            }
-        }
-        let mut part = 1.0;
+        // All of it shorter rather than some turns: so it stays a direction in which the errors fall.
+        let turn = moves.iter().flatten().map(|twist| twist.angular.norm()).fold(0.0, f64::max);
+        let longest = (MAX_TURN / turn).min(1.0);
+        let mut part = longest;
 
         // Weights by row, for the comparison before and after.
         let mut weights = vec![0.0; 6 * joints.len()];
@@ -162,11 +181,19 @@ where
             }
             frames.copy_from_slice(&saved);
             part *= 0.5;
-            if part < 0.05 {
+            if part < 0.05 * longest {
                 break None;
             }
         };
         report.iterations += 1;
+        let kept_promise = accepted.as_ref().is_some_and(|(_, after)| *after < POOR * before);
+        for (factor, twist) in heavier.iter_mut().zip(&moves) {
+            let turn = twist.map_or(0.0, |twist| twist.angular.norm()) / SUSPECT_TURN;
+            *factor = match kept_promise {
+                true => (*factor * 0.1).max(1.0),
+                false => (*factor * (1.0 + turn * turn)).min(MOST_HEAVIER),
+            };
+        }
         match accepted {
             Some((next, after)) => {
                 // Joints that contradict each other leave an error that no step lowers.

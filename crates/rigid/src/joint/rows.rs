@@ -223,6 +223,8 @@ where
 {
     linear: Vec<f64>,
     angular: Vec<Option<Inertia<D>>>,
+    /// How many times as heavy as they are bodies count; empty where all count as they are.
+    heavier: Vec<f64>,
 }
 
 impl<const D: usize> InverseInertia<D>
@@ -239,16 +241,23 @@ where
                 angular[i] = Some(bodies[i].world_inverse_inertia(&frames[i]));
             }
         }
-        Self { linear, angular }
+        Self { linear, angular, heavier: Vec::new() }
+    }
+
+    /// Every body `factor[i]` times as heavy as it is.
+    pub fn heavier(mut self, factor: &[f64]) -> Self {
+        self.heavier = factor.to_vec();
+        self
     }
 
     /// `M^-1 wrench` of body `i`; `None` if nothing moves it.
     pub fn apply(&self, i: usize, wrench: &Twist<D>) -> Option<Twist<D>> {
         let inertia = self.angular[i].as_ref()?;
-        Some(Twist {
+        let moved = Twist {
             linear: wrench.linear * self.linear[i],
             angular: Dim::apply_inertia(inertia, &wrench.angular),
-        })
+        };
+        Some(self.heavier.get(i).map_or(moved, |factor| moved * (1.0 / factor)))
     }
 }
 

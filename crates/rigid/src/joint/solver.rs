@@ -8,7 +8,11 @@ use splashdown_solve::{
 /// Systems up to this size are factorised as one dense block.
 const DENSE: usize = 24;
 /// Changes of the set of bounded unknowns that are tried before the last set is taken.
-const MAX_CHANGES: usize = 40;
+const MAX_CHANGES: usize = 200;
+/// Changes of whole sets that may leave as many unknowns in disagreement as before.
+const CHANCES: usize = 5;
+/// Share of the right-hand side that remains where rows contradict each other, and the relative shift of the diagonal with which they are solved then.
+const CONTRADICTION: f64 = 1e-6;
 
 /// A symmetric positive semidefinite matrix with factors that are kept as long as they fit.
 pub(super) struct BoundedSystem {
@@ -77,34 +81,45 @@ impl BoundedSystem {
         }
         let mut iterations = 0;
         let mut residual = vec![0.0; n];
+        // All that disagree change at once, as long as they become fewer; where they do not, one at a time, which cannot go round in circles (K. G. Murty 1974;
+        // J. J. Judice, F. M. Pires 1994).
+        let (mut fewest, mut chances) = (usize::MAX, CHANCES);
         for _ in 0..MAX_CHANGES {
             iterations += self.solve_free(rhs, &free, accuracy, x);
-            let mut changed = false;
-            for &i in &bounded {
-                let [lower, upper] = bounds[i];
-                if free[i] && !(x[i] >= lower && x[i] <= upper) {
-                    free[i] = false;
-                    x[i] = if x[i] < lower { lower } else { upper };
-                    changed = true;
-                }
-            }
-            if changed {
-                continue;
-            }
             self.matrix.multiply(x, &mut residual);
-            for &i in &bounded {
+            let disagrees = |&i: &usize| {
+                let [lower, upper] = bounds[i];
                 let left = rhs[i] - residual[i];
                 let slack = 1e-12 * (rhs[i].abs() + residual[i].abs());
-                let inward =
-                    (x[i] == bounds[i][0] && left > slack) || (x[i] == bounds[i][1] && left < -slack);
-                if !free[i] && inward && bounds[i][0] < bounds[i][1] {
-                    free[i] = true;
-                    changed = true;
+                match free[i] {
+                    true => !(x[i] >= lower && x[i] <= upper),
+                    false => {
+                        lower < upper && ((x[i] == lower && left > slack) || (x[i] == upper && left < -slack))
+                    }
+                }
+            };
+            let mut changing: Vec<usize> = bounded.iter().copied().filter(disagrees).collect();
+            if changing.is_empty() {
+                return iterations;
+            }
+            if changing.len() < fewest {
+                (fewest, chances) = (changing.len(), CHANCES);
+            } else if chances > 0 {
+                chances -= 1;
+            } else {
+                changing.drain(..changing.len() - 1);
+            }
+            for i in changing {
+                let [lower, upper] = bounds[i];
+                free[i] = !free[i];
+                if !free[i] {
+                    x[i] = if x[i] < lower { lower } else { upper };
                 }
             }
-            if !changed {
-                break;
-            }
+        }
+        // Whatever is left must at least keep its bounds.
+        for &i in &bounded {
+            x[i] = x[i].clamp(bounds[i][0], bounds[i][1]);
         }
         iterations
     }
@@ -148,9 +163,19 @@ impl BoundedSystem {
                     .collect();
                 let stopping = Stopping { relative, absolute, max_iterations, patience: 20 };
                 let mut iteration = Iteration { stopping, weights: Some(&weights), monitor: None };
-                // What it reached counts, whatever it says: every iterate lowers the energy.
-                pcg(&operator, &mut factor.inverse, &b, &mut solution, &mut iteration, &mut self.workspace)
-                    .map_or(0, |report| report.iterations)
+                let report = pcg(
+                    &operator,
+                    &mut factor.inverse,
+                    &b,
+                    &mut solution,
+                    &mut iteration,
+                    &mut self.workspace,
+                );
+                // Rows that contradict each other have no solution, and the iterates grow without end: a compromise with small impulses then.
+                if !report.as_ref().is_ok_and(|report| report.residual <= CONTRADICTION * report.rhs_norm) {
+                    self.factorise(free, CONTRADICTION).inverse.apply(&b, &mut solution);
+                }
+                report.map_or(0, |report| report.iterations)
             }
         };
         for (&i, value) in index.iter().zip(solution) {

@@ -310,6 +310,54 @@ fn scrambled_chains_and_loops_assemble() {
     }
 }
 
+/// A weight of 300 kg out of reach of three links of 10 g that are nearly straight: they can give a millimetre, the weight must give the rest.
+fn a_weight_comes_back_to_its_taut_chain<const D: usize>(limited: bool)
+where
+    Dim<D>: Space<D>,
+{
+    let along = |x: f64| {
+        let mut v = Vector::<D>::zeros();
+        v[0] = x;
+        v
+    };
+    let body = |name: &str, kind, mass: f64| Body::<D>::new(name, kind, mass, &[mass / 12.0; 3]).unwrap();
+    let bodies = [
+        body("wall", Kind::Static, 1.0),
+        body("a", Kind::Dynamic, 0.01),
+        body("b", Kind::Dynamic, 0.01),
+        body("c", Kind::Dynamic, 0.01),
+        body("weight", Kind::Dynamic, 300.0),
+    ];
+    let at = |x: f64| Frame::<D> { position: along(x), rotation: Dim::identity() };
+    let straight = [at(-0.5), at(0.5), at(1.5), at(2.5), at(3.5)];
+    let joints: Vec<Joint<D>> = (0..4)
+        .map(|i| {
+            let between =
+                Joint::between("link", JointKind::Point, Some(i), Some(i + 1), &at(i as f64), &straight);
+            let joint = between.unwrap();
+            if limited { joint.limit_angular(0, -0.2, 0.2) } else { joint }.checked(&bodies).unwrap()
+        })
+        .collect();
+    let mut frames = straight;
+    for (i, bend) in [(1, 0.02), (2, -0.03), (3, 0.01)] {
+        frames[i].rotation = Dim::exp(&Spin::<D>::from_slice(&[bend, 0.0, bend]));
+    }
+    frames[4] = at(3.55);
+    let report = assemble(&bodies, &joints, &mut frames, &AssemblyOptions::default());
+    assert!(report.error < 1e-11, "{report:?}");
+    // No farther than it must: the links are straight.
+    let [reach, aside] = [frames[4].position[0], (frames[4].position - along(3.5)).norm()];
+    assert!((3.499..3.5 + 1e-9).contains(&reach) && aside < 1e-3, "{:?}", frames[4].position);
+}
+
+#[test]
+fn weights_come_back_to_their_taut_chains() {
+    a_weight_comes_back_to_its_taut_chain::<2>(false);
+    a_weight_comes_back_to_its_taut_chain::<3>(false);
+    a_weight_comes_back_to_its_taut_chain::<2>(true);
+    a_weight_comes_back_to_its_taut_chain::<3>(true);
+}
+
 #[test]
 fn joints_that_contradict_each_other_settle() {
     let mut random = TestNumbers::new(6);
