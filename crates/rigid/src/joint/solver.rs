@@ -7,10 +7,14 @@ use splashdown_solve::{
 
 /// Systems up to this size are factorised as one dense block.
 const DENSE: usize = 24;
-/// Changes of the set of bounded unknowns that are tried before the last set is taken.
-const MAX_CHANGES: usize = 200;
+/// Changes of the set of bounded unknowns that are tried.
+const MAX_CHANGES: usize = 100;
 /// Changes of whole sets that may leave as many unknowns in disagreement as before.
 const CHANCES: usize = 5;
+/// Share of the terms of a row that its sum is known to.
+const ROUNDING: f64 = 1e-11;
+/// Sweeps through the rows where no set was found.
+const SWEEPS: usize = 100;
 /// Share of the right-hand side that remains where rows contradict each other, and the relative shift of the diagonal with which they are solved then.
 const CONTRADICTION: f64 = 1e-6;
 
@@ -89,10 +93,17 @@ impl BoundedSystem {
             self.matrix.multiply(x, &mut residual);
             let disagrees = |&i: &usize| {
                 let [lower, upper] = bounds[i];
+                // What rounding leaves of the sum in the row.
+                let (columns, values) = self.matrix.row(i);
+                let terms =
+                    columns.iter().zip(values).map(|(&column, value)| (value * x[column as usize]).abs());
+                let slack = ROUNDING * (rhs[i].abs() + terms.sum::<f64>());
                 let left = rhs[i] - residual[i];
-                let slack = 1e-12 * (rhs[i].abs() + residual[i].abs());
                 match free[i] {
-                    true => !(x[i] >= lower && x[i] <= upper),
+                    true => {
+                        let slack = slack / self.diagonal[i].max(f64::MIN_POSITIVE);
+                        !(x[i] >= lower - slack && x[i] <= upper + slack)
+                    }
                     false => {
                         lower < upper && ((x[i] == lower && left > slack) || (x[i] == upper && left < -slack))
                     }
@@ -100,6 +111,9 @@ impl BoundedSystem {
             };
             let mut changing: Vec<usize> = bounded.iter().copied().filter(disagrees).collect();
             if changing.is_empty() {
+                for &i in &bounded {
+                    x[i] = x[i].clamp(bounds[i][0], bounds[i][1]);
+                }
                 return iterations;
             }
             if changing.len() < fewest {
@@ -117,11 +131,24 @@ impl BoundedSystem {
                 }
             }
         }
-        // Whatever is left must at least keep its bounds.
-        for &i in &bounded {
-            x[i] = x[i].clamp(bounds[i][0], bounds[i][1]);
+        self.sweep(rhs, bounds, x);
+        iterations + SWEEPS
+    }
+
+    /// Sweeps through the rows from nothing, each by itself within its bounds: not exact, but none of them adds energy.
+    fn sweep(&self, rhs: &[f64], bounds: &[[f64; 2]], x: &mut [f64]) {
+        for (x, [lower, upper]) in x.iter_mut().zip(bounds) {
+            *x = 0f64.clamp(*lower, *upper);
         }
-        iterations
+        for _ in 0..SWEEPS {
+            for i in (0..self.size()).filter(|&i| self.diagonal[i] > 0.0) {
+                let (columns, values) = self.matrix.row(i);
+                let sum: f64 =
+                    columns.iter().zip(values).map(|(&column, value)| value * x[column as usize]).sum();
+                let [lower, upper] = bounds[i];
+                x[i] = (x[i] + (rhs[i] - sum) / self.diagonal[i]).clamp(lower, upper);
+            }
+        }
     }
 
     /// Solves for the free unknowns with the others fixed at `x`.
