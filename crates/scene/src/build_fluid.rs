@@ -2,10 +2,12 @@
 
 use crate::build::{BuildError, rotation, spin, vector};
 use crate::description::{
-    Fluid, FluidRegion, FluidSide, FluidTension, Oscillation, RegionShape, Rotation, Scene, SheetShape,
-    SideKind, SourceWord, SpinValue, TrackerWord, TransportWord,
+    CouplingChoices, FaceMassWord, Fluid, FluidCoupling, FluidRegion, FluidSide, FluidTension, FormWord,
+    Oscillation, RegionShape, Rotation, Scene, SheetShape, SideKind, SourceWord, SpinValue, TangentialWord,
+    TrackerWord, TransportWord,
 };
 use splashdown_couple::World;
+use splashdown_couple::fluid_structure::{CouplingForm, CouplingOptions, FaceMass, Tangential};
 use splashdown_fluid::advect::{Advection, Scheme};
 use splashdown_fluid::forces::BodyForce;
 use splashdown_fluid::shell::Shell;
@@ -36,11 +38,33 @@ where
     let Some(fluid) = &scene.fluid else { return Ok(()) };
     let model = model::<D>(scene, fluid)?;
     let state = start(fluid, &model)?;
-    if !fluid.coupling {
-        world.set_coupling(None);
+    match fluid.coupling {
+        FluidCoupling::Word(true) => {}
+        FluidCoupling::Word(false) => world.set_coupling(None),
+        FluidCoupling::Choices(choices) => world.set_coupling(Some(coupling(&choices))),
     }
     world.set_fluid(model, state)?;
     Ok(())
+}
+
+fn coupling(choices: &CouplingChoices) -> CouplingOptions {
+    CouplingOptions {
+        form: match choices.form {
+            FormWord::Pressure => CouplingForm::Pressure,
+            FormWord::Impulses => CouplingForm::Impulses,
+            FormWord::Kkt => CouplingForm::Kkt,
+            FormWord::Lumped => CouplingForm::Lumped,
+            FormWord::LumpedDiagonal => CouplingForm::LumpedDiagonal,
+        },
+        mass: match choices.mass {
+            FaceMassWord::Fraction => FaceMass::Fraction,
+            FaceMassWord::Full => FaceMass::Full,
+        },
+        tangential: match choices.tangential {
+            TangentialWord::SolidSide => Tangential::SolidSide,
+            TangentialWord::FluidSide => Tangential::FluidSide,
+        },
+    }
 }
 
 /// Would the scene's fluid be refused?

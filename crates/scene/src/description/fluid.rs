@@ -1,6 +1,6 @@
 //! Fluids of a scene.
 
-use super::{FluidMethod, Rotation, SpinValue};
+use super::{FluidCoupling, FluidMethod, Rotation, SpinValue};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -97,9 +97,9 @@ pub struct Fluid {
     #[serde(default, skip_serializing_if = "is_false")]
     pub cut_cells: bool,
     /// Do the fluid and the rigid bodies that reach into it push each other, in one solve? Static bodies are walls then. If not, the fluid does not know of bodies.
-    /// Default: yes.
-    #[serde(default = "yes", skip_serializing_if = "is_true")]
-    pub coupling: bool,
+    /// A table says how they are solved for. Default: yes.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub coupling: FluidCoupling,
     /// Part of the largest step that transport allows; larger than 1 is possible, and less accurate. Only adaptive steps look at it. Default: 0.9.
     #[serde(default = "cfl", skip_serializing_if = "is_cfl")]
     #[schemars(extend("exclusiveMinimum" = 0))]
@@ -523,14 +523,6 @@ fn divergence() -> f64 {
 
 fn is_divergence(value: &f64) -> bool {
     *value == divergence()
-}
-
-fn yes() -> bool {
-    true
-}
-
-fn is_true(value: &bool) -> bool {
-    *value
 }
 
 fn unit() -> f64 {

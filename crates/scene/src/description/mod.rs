@@ -6,6 +6,7 @@
 
 mod body;
 mod builder;
+mod coupling;
 mod elastic;
 mod fluid;
 mod fluid_method;
@@ -17,6 +18,7 @@ pub use body::{
     BoxPart, ChainGeometry, Deformable, Geometry, Kind, Repeat, Rigid, Rotation, Shape, ShapePart, SpinValue,
     Springs,
 };
+pub use coupling::{CouplingChoices, FaceMassWord, FluidCoupling, FormWord, TangentialWord};
 pub use elastic::{
     BagGeometry, BallGeometry, BendingDescription, BoxGeometry, Disturbance, ElasticBody, ElasticCollisions,
     ElasticDamping, ElasticIntegrator, ElasticMaterial, ElasticModel, ElasticStep, ElementSprings,

@@ -6,7 +6,7 @@ use splashdown_fluid::pressure::PressureSolver;
 use splashdown_fluid::viscosity::{ViscosityForm, ViscousStep};
 use splashdown_fluid::{FluidModel, FluidOptions, LevelSetTransport, Redistancing, TimeScheme};
 use splashdown_geometry::iso_surface::{Extraction, extract};
-use splashdown_scene::{AnyWorld, Scene, build};
+use splashdown_scene::{AnyWorld, Scene, SceneErrors, build};
 
 /// Refused, or a world of a fluid in a square of 16 x 16 cells with `more` in its table.
 fn tank(more: &str) -> Result<World<2>, String> {
@@ -153,5 +153,39 @@ fn surfaces_are_watertight() {
         assert!(!surface.mesh.elements.is_empty());
         surface.mesh.check_closed().unwrap_or_else(|hole| panic!("step {step}: {hole}"));
         surface.mesh.check_manifold().unwrap_or_else(|fault| panic!("step {step}: {fault}"));
+    }
+}
+
+/// The systems that `[fluid.coupling]` names have the same solution, with and without viscosity; the other choices change it; words that are none are refused.
+#[test]
+fn the_coupled_system_is_chosen_in_the_scene() {
+    let step = |viscosity: f64, coupling: &str| {
+        let text = format!(
+            "dimension = 2\n[time]\nend = 1\n[fluid]\ncell = 0.05\ncells = [20, 20]\ndivergence = 1e-10\n{coupling}\n[[fluid.liquids]]\nname = \"oil\"\ndensity = 1000\nviscosity = {viscosity}\n[[rigid]]\nname = \"ball\"\nshape = {{ sphere = {{ radius = 0.17 }} }}\ndensity = 2500\nposition = [0.48, 0.53]\n"
+        );
+        let scene = Scene::parse("coupling.toml", &text, &[])?;
+        let AnyWorld::Two(mut world) = build(&scene).expect("a world") else { unreachable!("in the plane") };
+        world.step(0.01).expect("a step");
+        Ok::<f64, SceneErrors>(world.state().bodies[0].velocity[1])
+    };
+    for viscosity in [0.0, 1.0] {
+        let usual = step(viscosity, "").expect("right");
+        assert!(usual < -1e-3, "{usual}");
+        for form in ["pressure", "impulses", "kkt", "lumped"] {
+            let other = step(viscosity, &format!("coupling = {{ form = \"{form}\" }}")).expect("right");
+            // The lumped form has viscosity before the solve, not in it.
+            let off = if form == "lumped" && viscosity > 0.0 { 0.01 } else { 1e-6 };
+            assert!((other - usual).abs() < off * usual.abs(), "{form}, {viscosity}: {other}, {usual}");
+        }
+        let still = step(viscosity, "coupling = false").expect("right");
+        assert!(still < 1.5 * usual, "{still}, {usual}");
+        let full = step(viscosity, "coupling = { mass = \"full\" }").expect("right");
+        assert!((full - usual).abs() > 1e-3 * usual.abs(), "{full}, {usual}");
+    }
+    let viscous = step(1.0, "").expect("right");
+    let fluid_side = step(1.0, "coupling = { tangential = \"fluid_side\" }").expect("right");
+    assert!((fluid_side - viscous).abs() > 1e-3 * viscous.abs(), "{fluid_side}, {viscous}");
+    for wrong in ["coupling = { form = \"magic\" }", "coupling = 3", "coupling = { mess = \"full\" }"] {
+        assert!(step(0.0, wrong).is_err(), "{wrong}");
     }
 }
