@@ -12,6 +12,8 @@ splashdown_math::compile_here!(
     LevelSet::<3>::from_shape,
     LevelSet::<2>::from_surface,
     LevelSet::<3>::from_surface,
+    LevelSet::<2>::value_and_normal,
+    LevelSet::<3>::value_and_normal,
     LevelSet::<2>::volume,
     LevelSet::<3>::volume,
     redistance::<2>,

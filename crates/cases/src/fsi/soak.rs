@@ -1,7 +1,4 @@
 //! Random worlds of fluid and rigid bodies: nothing panics, nothing blows up, the pressure keeps its tolerance; and a world that is put back goes on with the same bits.
-//!
-//! It fails in one row: world 33 (water with a free surface, whole cells, a light body afloat) ends its fifth step with `|div u| dt` of 4e-4, though the solve itself meets its tolerance.
-//! Neither the flux of closed regions nor cells on which no pressure acts are the cause.
 
 use super::super::fluid::setup::failed;
 use crate::{Case, CaseError, Measurements, Speed};

@@ -96,11 +96,73 @@ impl Stencil {
     }
 }
 
+/// The samples around a point for linear interpolation: most of all that is interpolated is.
+struct Corners<const D: usize> {
+    /// Place of the first of the 2^D samples.
+    start: usize,
+    /// How far the point is from it (in spacings).
+    part: [f64; D],
+}
+
+/// Most corners of a cell.
+const MOST_CORNERS: usize = 8;
+
+impl<const D: usize> Corners<D> {
+    /// `None` where an axis has one sample only.
+    #[inline(always)]
+    fn around(lattice: &Lattice<D>, point: &Vector<D>, reach: Reach) -> Option<Self> {
+        let ghost = if reach == Reach::Ghost { lattice.ghost() } else { 0 };
+        let (strides, local) = (lattice.strides(), lattice.local(point));
+        let mut start = lattice.offset([-(ghost as isize); D]);
+        let mut part = [0.0; D];
+        for a in 0..D {
+            let last = lattice.counts()[a] + 2 * ghost - 1;
+            if last == 0 {
+                return None;
+            }
+            // From the first sample that may be read; a number below zero cannot be, so cutting is rounding down.
+            let s = (local[a] + ghost as f64).clamp(0.0, last as f64);
+            let cell = (s as usize).min(last - 1);
+            start += cell * strides[a];
+            part[a] = s - cell as f64;
+        }
+        Some(Self { start, part })
+    }
+
+    /// The samples, axis 0 fastest.
+    #[inline(always)]
+    fn values<T: Value>(&self, field: &Field<D, T>) -> [T; MOST_CORNERS] {
+        let (strides, values) = (field.lattice().strides(), field.values());
+        let mut corners = [values[self.start]; MOST_CORNERS];
+        for (corner, value) in corners.iter_mut().enumerate().take(1 << D).skip(1) {
+            let mut offset = self.start;
+            for (a, stride) in strides.iter().enumerate() {
+                offset += (corner >> a & 1) * stride;
+            }
+            *value = values[offset];
+        }
+        corners
+    }
+}
+
 impl<const D: usize, T: Value> Field<D, T> {
     /// Value at `point` (m).
     #[inline]
     pub fn sample(&self, point: &Vector<D>, kind: Interpolation, reach: Reach) -> T {
         let lattice = self.lattice();
+        if kind == Interpolation::Linear
+            && let Some(corners) = Corners::around(lattice, point, reach)
+        {
+            let mut values = corners.values(self);
+            let mut count = 1 << D;
+            for t in corners.part {
+                count /= 2;
+                for k in 0..count {
+                    values[k] = values[2 * k] * (1.0 - t) + values[2 * k + 1] * t;
+                }
+            }
+            return values[0];
+        }
         let stencils = Stencil::for_point(lattice, point, kind, reach);
         let strides = lattice.strides();
         let start = lattice.offset(stencils.map(|s| s.first));
@@ -151,6 +213,26 @@ impl<const D: usize> Field<D> {
         reach: Reach,
     ) -> (f64, Vector<D>) {
         let lattice = self.lattice();
+        if kind == Interpolation::Linear
+            && let Some(corners) = Corners::around(lattice, point, reach)
+        {
+            let mut values = corners.values(self);
+            let mut slopes = [[0.0; MOST_CORNERS]; D];
+            let mut count = 1 << D;
+            for (axis, t) in corners.part.into_iter().enumerate() {
+                count /= 2;
+                for k in 0..count {
+                    let [low, high] = [values[2 * k], values[2 * k + 1]];
+                    for slope in slopes.iter_mut().take(axis) {
+                        slope[k] = slope[2 * k] * (1.0 - t) + slope[2 * k + 1] * t;
+                    }
+                    slopes[axis][k] = high - low;
+                    values[k] = low * (1.0 - t) + high * t;
+                }
+            }
+            let gradient = Vector::<D>::from_fn(|a, _| slopes[a][0]);
+            return (values[0], gradient.component_div(&lattice.spacing()));
+        }
         let stencils = Stencil::for_point(lattice, point, kind, reach);
         let strides = lattice.strides();
         let start = lattice.offset(stencils.map(|s| s.first));

@@ -181,25 +181,37 @@ impl<const D: usize> LevelSet<D> {
 
     /// Gradient of [`Self::value_by`].
     pub fn gradient_by(&self, point: &Vector<D>, kind: Interpolation) -> Vector<D> {
+        self.value_and_gradient(point, kind).1
+    }
+
+    fn value_and_gradient(&self, point: &Vector<D>, kind: Interpolation) -> (f64, Vector<D>) {
         let inner = self.clamped(point);
-        let (_, gradient) = self.phi.sample_with_gradient(&inner, kind, Reach::Interior);
+        let (value, gradient) = self.phi.sample_with_gradient(&inner, kind, Reach::Interior);
         let outward = point - inner;
         let distance = outward.norm();
         if distance == 0.0 {
-            return gradient;
+            return (value, gradient);
         }
         // phi(clamp(x)) does not change along the axes on which x is clamped.
-        Vector::from_fn(|a, _| if outward[a] == 0.0 { gradient[a] } else { 0.0 }) + outward / distance
+        let along = Vector::from_fn(|a, _| if outward[a] == 0.0 { gradient[a] } else { 0.0 });
+        (value + distance, along + outward / distance)
     }
 
     /// Unit vector out of the body, defined everywhere: the gradient's direction; where the gradient vanishes (a point equally far from
     /// opposite sides), that of central differences over two spacings; failing that too, the y axis.
     pub fn normal(&self, point: &Vector<D>) -> Vector<D> {
+        self.value_and_normal(point).1
+    }
+
+    /// [`Self::value`] and [`Self::normal`] at the price of one.
+    #[inline(never)]
+    pub fn value_and_normal(&self, point: &Vector<D>) -> (f64, Vector<D>) {
         let direction = |gradient: Vector<D>| {
             let norm = gradient.norm();
             (norm > 1e-8).then(|| gradient / norm)
         };
-        direction(self.gradient(point))
+        let (value, gradient) = self.value_and_gradient(point, Interpolation::Linear);
+        let normal = direction(gradient)
             .or_else(|| {
                 let h = self.phi.lattice().spacing();
                 direction(Vector::from_fn(|a, _| {
@@ -208,7 +220,8 @@ impl<const D: usize> LevelSet<D> {
                     (self.value(&(point + step)) - self.value(&(point - step))) / (2.0 * h[a])
                 }))
             })
-            .unwrap_or_else(|| Vector::from_fn(|a, _| if a == 1 { 1.0 } else { 0.0 }))
+            .unwrap_or_else(|| Vector::from_fn(|a, _| if a == 1 { 1.0 } else { 0.0 }));
+        (value, normal)
     }
 
     /// Sum of the principal curvatures (1/m) of the level set through the point: `1/r` for a disc, `2/r` for a ball, negative for a hole.

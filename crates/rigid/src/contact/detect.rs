@@ -2,7 +2,7 @@
 
 use super::{BroadPhase, ContactStage};
 use crate::collide::{Contact, Placed, Pose, Touch, collide};
-use crate::{Body, Geometry, Kind, Motion};
+use crate::{Body, Geometry, Kind, Motion, Solid};
 use splashdown_geometry::Aabb;
 use splashdown_math::{Coordinates, Dim, Frame, Space};
 use splashdown_parallel::prelude::*;
@@ -121,12 +121,19 @@ where
         candidates: &[[u32; 2]],
         reach: impl Fn([u32; 2]) -> f64 + Sync,
     ) -> Self {
-        const CHUNK: usize = 256;
+        // A pair of solids that meet by their surface particles is worth a hundred others.
+        let dear = |i: u32| {
+            let geometry = bodies[i as usize].geometry.as_deref();
+            geometry.is_some_and(|geometry| {
+                matches!(geometry.solid(), Solid::Shape { .. } | Solid::Mesh { .. } | Solid::Sampled)
+            })
+        };
+        let length = if candidates.iter().any(|&[i, j]| dear(i) && dear(j)) { 4 } else { 256 };
         let parts: Vec<Self> = candidates
-            .par_chunks(CHUNK)
+            .par_chunks(length)
             .map(|chunk| {
                 let mut part =
-                    Self { pairs: Vec::with_capacity(CHUNK), contacts: Vec::with_capacity(4 * CHUNK) };
+                    Self { pairs: Vec::with_capacity(length), contacts: Vec::with_capacity(4 * length) };
                 for &[i, j] in chunk {
                     let (Some(a), Some(b)) = (&bodies[i as usize].geometry, &bodies[j as usize].geometry)
                     else {

@@ -472,11 +472,8 @@ where
             }
             Solid::Mesh { .. } | Solid::Sampled => match self.level_set.get() {
                 Some(level_set) => {
-                    let local = self.level_set_frame.to_world(point);
-                    (
-                        level_set.value(&local),
-                        self.level_set_frame.vector_to_object(&level_set.normal(&local)),
-                    )
+                    let (value, normal) = level_set.value_and_normal(&self.level_set_frame.to_world(point));
+                    (value, self.level_set_frame.vector_to_object(&normal))
                 }
                 None => (f64::INFINITY, Vector::zeros()),
             },
