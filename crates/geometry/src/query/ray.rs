@@ -175,7 +175,18 @@ impl<const D: usize> Caster<D> {
         {
             return Some((t, weights));
         }
-        if self.radius > 0.0 { self.pass_by(corners) } else { None }
+        if self.radius > 0.0 && !self.is_aside(corners) { self.pass_by(corners) } else { None }
+    }
+
+    /// Is all of the ray on one side of the element's plane, and farther from it than the radius?
+    #[inline]
+    fn is_aside(&self, corners: &[Vector<D>; D]) -> bool {
+        let normal = normal(corners);
+        let start = normal.dot(&(self.origin - corners[0]));
+        let end = start + self.max * normal.dot(&self.direction);
+        // Rounding must not lose what just touches.
+        let least = 1.001 * self.radius * normal.norm();
+        (start > least && end > least) || (start < -least && end < -least)
     }
 
     /// Where the whole line passes through the element.
