@@ -4,14 +4,15 @@
 //! at the present ones; each displacement is the smallest in the metric of mass, so the common centre of mass stays.
 //!
 //! A heavy body on a chain of light links that is nearly straight is where this goes wrong: the rows promise that the links need only turn a little more, which is
-//! true until they are straight. Where a step does not keep its promise, the bodies that it turned count as heavier in the next one, so that others move instead.
+//! true until they are straight. Where a step does not keep its promise, the bodies that it turned count as heavier in the next one, so that others move instead; bodies that nothing
+//! holds are then moved together so that their common centre of mass stays all the same.
 
 use super::Joint;
 use super::coordinates::near;
 use super::rows::{Include, InverseInertia, Purpose, Row, matrix, pose_of, push_rows};
 use super::solver::{Accuracy, BoundedSystem, LEAST_SHIFT};
 use crate::Body;
-use splashdown_math::{Coordinates, Dim, Frame, Space, Twist};
+use splashdown_math::{Coordinates, Dim, Frame, Space, Twist, Vector};
 
 /// When assembly ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -117,6 +118,45 @@ where
     rows.map(|(row, (&error, &bounds))| violation(error, bounds).powi(2) * weight(row)).sum()
 }
 
+/// Groups of dynamic bodies that joints connect to each other and to nothing else.
+fn free_groups<const D: usize>(bodies: &[Body<D>], joints: &[Joint<D>]) -> Vec<Vec<usize>>
+where
+    Dim<D>: Space<D>,
+{
+    let mut label: Vec<usize> = (0..bodies.len()).collect();
+    let dynamic = |end: Option<usize>| end.filter(|&i| bodies[i].is_dynamic());
+    let mut held = vec![false; bodies.len()];
+    // Labels spread along the joints until nothing changes.
+    loop {
+        let mut changed = false;
+        for joint in joints {
+            match (dynamic(joint.parent), dynamic(joint.child)) {
+                (Some(a), Some(b)) => {
+                    let (least, any) = (label[a].min(label[b]), held[a] || held[b]);
+                    for i in [a, b] {
+                        changed |= label[i] != least || held[i] != any;
+                        (label[i], held[i]) = (least, any);
+                    }
+                }
+                (Some(i), None) | (None, Some(i)) => {
+                    changed |= !held[i];
+                    held[i] = true;
+                }
+                (None, None) => {}
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    let mut groups: Vec<Vec<usize>> = vec![Vec::new(); bodies.len()];
+    for i in (0..bodies.len()).filter(|&i| bodies[i].is_dynamic() && !held[i]) {
+        groups[label[i]].push(i);
+    }
+    groups.retain(|group| group.len() > 1);
+    groups
+}
+
 /// Moves the dynamic bodies at `frames` until `joints` hold.
 #[inline(never)]
 pub fn assemble<const D: usize>(
@@ -136,6 +176,7 @@ where
     let mut shift = LEAST_SHIFT;
     let mut slow = 0;
     let mut heavier = vec![1.0; bodies.len()];
+    let mut groups: Option<Vec<Vec<usize>>> = None;
     while now.largest > options.tolerance && report.iterations < options.max_iterations && slow < 5 {
         let inverse = InverseInertia::new(bodies, frames, &now.rows).heavier(&heavier);
         let mut system = BoundedSystem::new(matrix(&now.rows, &inverse), std::iter::empty());
@@ -186,6 +227,14 @@ where
             }
         };
         report.iterations += 1;
+        if accepted.is_some() && heavier.iter().any(|factor| *factor != 1.0) {
+            for group in groups.get_or_insert_with(|| free_groups(bodies, joints)).iter() {
+                let mass: f64 = group.iter().map(|&i| bodies[i].mass).sum();
+                let moved = group.iter().map(|&i| (frames[i].position - saved[i].position) * bodies[i].mass);
+                let drift = moved.sum::<Vector<D>>() / mass;
+                group.iter().for_each(|&i| frames[i].position -= drift);
+            }
+        }
         let kept_promise = accepted.as_ref().is_some_and(|(_, after)| *after < POOR * before);
         for (factor, twist) in heavier.iter_mut().zip(&moves) {
             let turn = twist.map_or(0.0, |twist| twist.angular.norm()) / SUSPECT_TURN;
