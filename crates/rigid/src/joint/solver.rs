@@ -112,7 +112,7 @@ impl BoundedSystem {
             let mut changing: Vec<usize> = bounded.iter().copied().filter(disagrees).collect();
             if changing.is_empty() {
                 for &i in &bounded {
-                    x[i] = x[i].clamp(bounds[i][0], bounds[i][1]);
+                    x[i] = within(x[i], bounds[i]);
                 }
                 return iterations;
             }
@@ -137,16 +137,15 @@ impl BoundedSystem {
 
     /// Sweeps through the rows from nothing, each by itself within its bounds: not exact, but none of them adds energy.
     fn sweep(&self, rhs: &[f64], bounds: &[[f64; 2]], x: &mut [f64]) {
-        for (x, [lower, upper]) in x.iter_mut().zip(bounds) {
-            *x = 0f64.clamp(*lower, *upper);
+        for (x, bounds) in x.iter_mut().zip(bounds) {
+            *x = within(0.0, *bounds);
         }
         for _ in 0..SWEEPS {
             for i in (0..self.size()).filter(|&i| self.diagonal[i] > 0.0) {
                 let (columns, values) = self.matrix.row(i);
                 let sum: f64 =
                     columns.iter().zip(values).map(|(&column, value)| value * x[column as usize]).sum();
-                let [lower, upper] = bounds[i];
-                x[i] = (x[i] + (rhs[i] - sum) / self.diagonal[i]).clamp(lower, upper);
+                x[i] = within(x[i] + (rhs[i] - sum) / self.diagonal[i], bounds[i]);
             }
         }
     }
@@ -346,6 +345,11 @@ impl BoundedSystem {
             None => Factor { free: free.to_vec(), shift, reduced, inverse: Box::new(Halt) },
         }
     }
+}
+
+/// `x` brought within bounds; those that are not numbers, as in a world that has blown up, are none.
+fn within(x: f64, [lower, upper]: [f64; 2]) -> f64 {
+    x.max(lower).min(upper)
 }
 
 /// Moves nothing: for matrices that are not finite.
