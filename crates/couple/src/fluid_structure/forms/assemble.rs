@@ -42,7 +42,7 @@ where
 /// Assembles the system of rigid solids; `viscous` is the viscosity that takes part in it.
 ///
 /// # Errors
-/// As [`super::solve_coupled`].
+/// As [`super::super::solve_coupled`].
 pub fn form_system<const D: usize>(
     stepper: &mut FluidStepper<D>,
     model: &FluidModel<D>,
