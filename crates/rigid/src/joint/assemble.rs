@@ -100,11 +100,11 @@ where
     }
 }
 
-/// How far a row is from what it demands.
+/// How far a row is from what it demands; what is not a number stays so.
 fn violation(error: f64, [low, high]: [f64; 2]) -> f64 {
     match (low == 0.0, high == 0.0) {
-        (true, _) => (-error).max(0.0),
-        (_, true) => error.max(0.0),
+        (true, _) if error >= 0.0 => 0.0,
+        (_, true) if error <= 0.0 => 0.0,
         _ => error.abs(),
     }
 }
