@@ -187,8 +187,9 @@ where
         }
     }
 
-    /// Calls `visit(position, value, weight)` for the corners of the linear interpolation at `y`, ghosts included.
-    fn corners(field: &Field<D>, y: &Vector<D>, mut visit: impl FnMut(Vector<D>, f64, f64)) {
+    /// Calls `visit(position, value, weight)` for the corners of the linear interpolation at `y`, ghosts included. Ghosts beyond sides that are not periodic hold what
+    /// the samples inside them say, so these are what has to be seen: a shell may leave the box between a ghost and its sample.
+    fn corners(&self, field: &Field<D>, y: &Vector<D>, mut visit: impl FnMut(Vector<D>, f64, f64)) {
         let lattice = field.lattice();
         let (local, ghost) = (lattice.local(y), lattice.ghost() as isize);
         let mut low = [0isize; D];
@@ -206,7 +207,11 @@ where
                 weight *= if corner >> a & 1 == 1 { fraction[a] } else { 1.0 - fraction[a] };
             }
             if weight > 0.0 {
-                visit(lattice.position(index), field.at(index), weight);
+                let told_by: Index<D> = std::array::from_fn(|a| {
+                    let last = lattice.counts()[a] as isize - 1;
+                    if self.periodic[a] { index[a] } else { index[a].clamp(0, last) }
+                });
+                visit(lattice.position(told_by), field.at(index), weight);
             }
         }
     }
@@ -217,7 +222,7 @@ where
         let (mut sum, mut weights) = (0.0, 0.0);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         let all = self.sees_all_around(y);
-        Self::corners(field, y, |at, value, weight| {
+        self.corners(field, y, |at, value, weight| {
             if all || self.sees(y, &at) {
                 sum += weight * value;
                 weights += weight;
@@ -233,7 +238,7 @@ where
     pub fn sample_component(&self, component: &Field<D>, axis: usize, y: &Vector<D>) -> f64 {
         let mut sum = 0.0;
         let all = self.sees_all_around(y);
-        Self::corners(component, y, |at, value, weight| {
+        self.corners(component, y, |at, value, weight| {
             let met = if all { None } else { self.met_velocity(y, &at) };
             sum += weight * met.map_or(value, |shell| shell[axis]);
         });

@@ -27,6 +27,24 @@ fn each_side_of_a_plane_is_reproduced_exactly() {
     }
 }
 
+/// A shell that leaves the box at a slant: a ghost beyond the wall may be on the other side of it than the sample that the ghost repeats.
+#[test]
+fn nothing_leaks_through_ghosts_where_a_shell_leaves_the_box() {
+    let (domain, _) = plane();
+    let mesh =
+        Mesh { points: vec![Vector::from([-1.0, -0.45]), Vector::from([0.9, 1.45])], elements: vec![[0, 1]] };
+    let velocity = vec![Vector::zeros(); 2];
+    let sight = Sight::new(&domain, &mesh, &velocity, 4).unwrap();
+    let below = |x: &Vector<2>| x[1] < x[0] + 0.55;
+    let mut field = Field::from_fn(domain.grid(), Location::Cell, |x| if below(x) { 1.0 } else { 0.0 });
+    domain.fill_scalar_ghosts(&mut field, 0.0);
+    for k in 0..2000 {
+        let x = Vector::from([0.05 * (0.618 * f64::from(k)).fract(), (0.755 * f64::from(k)).fract()]);
+        let Some(value) = sight.sample(&field, &x) else { continue };
+        assert_eq!(value, if below(&x) { 1.0 } else { 0.0 }, "{x:?}");
+    }
+}
+
 #[test]
 fn paths_stop_on_their_side_and_faces_are_closed() {
     let (domain, mesh) = plane();
