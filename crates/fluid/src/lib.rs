@@ -22,6 +22,7 @@ mod step;
 pub mod surface;
 pub mod viscosity;
 mod walls;
+mod wetting;
 
 pub use cells::{CellKind, Cells, classify};
 pub use diagnostics::{FluidDiagnostics, FluidRegion};
@@ -36,3 +37,4 @@ pub use obstacle::{Motion, Obstacle, Placement};
 pub use state::{FluidState, LiquidState, SmokeState};
 pub use step::{FluidReport, FluidStepper};
 pub use walls::{SolidBoundary, Walls};
+pub use wetting::Wetting;

@@ -9,6 +9,7 @@ use crate::pressure::PressureTolerance;
 use crate::shell::Shell;
 use crate::viscosity::{ViscosityForm, ViscousStep};
 use crate::walls::SolidBoundary;
+use crate::wetting::Wetting;
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::shapes::Shape;
 use splashdown_math::{Dim, Space, Vector};
@@ -176,6 +177,8 @@ pub struct SurfaceOptions {
     pub tension: f64,
     /// Keep each liquid's volume by moving its surface along its normal.
     pub volume_correction: bool,
+    /// How surfaces meet walls and obstacles.
+    pub wetting: Wetting,
     /// Take steps in the part of the box around the liquids, if that is much smaller: air costs nothing then. Not with shells, and not with solids that others simulate.
     pub window: bool,
 }
@@ -190,6 +193,7 @@ impl Default for SurfaceOptions {
             stair_steps: false,
             tension: 0.0,
             volume_correction: false,
+            wetting: Wetting::default(),
             window: true,
         }
     }
@@ -416,6 +420,28 @@ where
         self.tensions.iter().map(|pair| pair.tension).fold(self.options.surface.tension, f64::max)
     }
 
+    fn check_wetting(&self) -> Result<(), FluidError> {
+        let wetting = &self.options.surface.wetting;
+        let value = |what: &str, value: f64, good: bool, expected| {
+            if good { Ok(()) } else { Err(FluidError::Value { what: what.into(), value, expected }) }
+        };
+        if let Some(angle) = wetting.contact_angle {
+            value("contact angle (rad)", angle, (0.0..=std::f64::consts::PI).contains(&angle), "0 to pi")?;
+        }
+        let frictions = self.obstacles.iter().map(|obstacle| obstacle.friction);
+        for friction in frictions.chain([wetting.friction]) {
+            let good = friction.is_finite() && friction >= 0.0;
+            value("friction of a wall", friction, good, "a finite number, not negative")?;
+        }
+        if wetting.separation && (!self.free_surface || self.options.solid_boundary != SolidBoundary::Voxels)
+        {
+            return Err(FluidError::Mismatch(
+                "liquid that leaves walls needs a free surface and solids of whole cells".into(),
+            ));
+        }
+        Ok(())
+    }
+
     /// Refuses what cannot be simulated.
     #[inline(never)]
     pub fn check(&self) -> Result<(), FluidError> {
@@ -449,6 +475,7 @@ where
             tension.is_finite() && tension >= 0.0,
             "a finite number, not negative",
         )?;
+        self.check_wetting()?;
         for pair in &self.tensions {
             let tension = pair.tension;
             let good = tension.is_finite() && tension >= 0.0;

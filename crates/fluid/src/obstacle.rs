@@ -74,6 +74,9 @@ where
     pub motion: Motion<D>,
     /// Does the fluid slide along it, rather than stick to it?
     pub slip: bool,
+    /// Coefficient of Coulomb friction of liquids that slide along it.
+    #[serde(default)]
+    pub friction: f64,
 }
 
 impl<const D: usize> Obstacle<D>
@@ -82,7 +85,14 @@ where
 {
     /// A solid at rest that the fluid sticks to; `shape` in world coordinates.
     pub fn fixed(name: impl Into<String>, shape: Shape<D>) -> Self {
-        Self { name: name.into(), shape, start: Frame::identity(), motion: Motion::Fixed, slip: false }
+        Self {
+            name: name.into(),
+            shape,
+            start: Frame::identity(),
+            motion: Motion::Fixed,
+            slip: false,
+            friction: 0.0,
+        }
     }
 
     /// Where its own motion puts it at `time` (s); the start for [`Motion::External`].

@@ -261,6 +261,12 @@ where
         self.any_partly_open || self.any_shell
     }
 
+    /// Opens a face that a wall closes: what is beyond it is air for now. Its owner and velocity stay known.
+    pub(crate) fn release(&mut self, axis: usize, face: Index<D>) {
+        self.any_shell = true;
+        self.open.component_mut(axis).set(face, 1.0);
+    }
+
     /// Closes a face by a thin shell that moves with `velocity` (m/s) along its normal.
     pub fn close_by_shell(&mut self, axis: usize, face: Index<D>, velocity: f64) {
         self.any_shell = true;

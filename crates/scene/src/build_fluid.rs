@@ -2,9 +2,9 @@
 
 use crate::build::{BuildError, rotation, spin, vector};
 use crate::description::{
-    CouplingChoices, FaceMassWord, Fluid, FluidCoupling, FluidRegion, FluidSide, FluidTension, FormWord,
-    Oscillation, RegionShape, Rotation, Scene, SheetShape, SideKind, SourceWord, SpinValue, TangentialWord,
-    TrackerWord, TransportWord,
+    CellSize, CouplingChoices, FaceMassWord, Fluid, FluidCoupling, FluidRegion, FluidSide, FluidTension,
+    FormWord, Oscillation, RegionShape, Rotation, Scene, SheetShape, SideKind, SourceWord, SpinValue,
+    TangentialWord, TrackerWord, TransportWord,
 };
 use splashdown_couple::World;
 use splashdown_couple::fluid_structure::{CouplingForm, CouplingOptions, FaceMass, Tangential};
@@ -13,7 +13,7 @@ use splashdown_fluid::forces::BodyForce;
 use splashdown_fluid::shell::Shell;
 use splashdown_fluid::{
     ApicOptions, Domain, FluidError, FluidModel, FluidState, Liquid, Motion, Obstacle, PairTension,
-    ParticleOptions, Patch, Side, SmokeModel, SolidBoundary, Source, SourceKind,
+    ParticleOptions, Patch, Side, SmokeModel, SolidBoundary, Source, SourceKind, Wetting,
 };
 use splashdown_geometry::Aabb;
 use splashdown_geometry::grid::Grid;
@@ -82,6 +82,11 @@ where
     Dim<D>: Space<D>,
 {
     let gravity = vector::<D>("scene", "gravity", Some(&scene.gravity_vector()))?;
+    let bodies = !(scene.rigid.is_empty() && scene.deformable.is_empty() && scene.import.is_empty());
+    if fluid.separation && bodies && fluid.coupling != FluidCoupling::Word(false) {
+        let why = "`separation` does not go with coupled bodies: leave it out, or set `coupling = false`";
+        return Err(FluidError::Mismatch(why.into()).into());
+    }
     let mut model = FluidModel::new(domain::<D>(fluid)?, Liquid::new("", 1.0));
     model.gravity = gravity;
     model.liquids = fluid
@@ -113,13 +118,14 @@ where
             start: frame::<D>(name, obstacle.position.as_deref(), obstacle.rotation.as_ref())?,
             motion,
             slip: obstacle.slip,
+            friction: obstacle.friction,
         });
     }
     for sheet in &fluid.sheets {
         let name = sheet.name.as_str();
         model.shells.push(Shell {
             name: name.into(),
-            mesh: sheet_mesh::<D>(name, &sheet.shape, PIECE * fluid.cell)?,
+            mesh: sheet_mesh::<D>(name, &sheet.shape, PIECE * fluid.cell.shortest())?,
             start: frame::<D>(name, sheet.position.as_deref(), sheet.rotation.as_ref())?,
             motion: motion::<D>(
                 name,
@@ -183,6 +189,11 @@ where
     options.cfl = fluid.cfl;
     options.pressure.divergence = fluid.divergence;
     options.surface.tension = fluid.surface_tension;
+    options.surface.wetting = Wetting {
+        contact_angle: fluid.contact_angle.map(f64::to_radians),
+        separation: fluid.separation,
+        friction: fluid.friction,
+    };
     options.surface.volume_correction = fluid.keep_volume;
     let per_cell = fluid.particles.unwrap_or(0) as usize;
     let markers = fluid.tracker == TrackerWord::Markers && fluid.particles != Some(0);
@@ -285,7 +296,11 @@ fn domain<const D: usize>(fluid: &Fluid) -> Result<Domain<D>, BuildError> {
     let components = || BuildError::Components { name: FLUID.into(), field: "cells", dimension: D };
     let cells: Vec<usize> = fluid.cells.iter().map(|&n| n as usize).collect();
     let cells: [usize; D] = cells.try_into().map_err(|_| components())?;
-    let grid = Grid::new(origin, Vector::repeat(fluid.cell), cells).map_err(FluidError::from)?;
+    let edges = match &fluid.cell {
+        CellSize::Equal(edge) => Vector::repeat(*edge),
+        CellSize::Edges(edges) => vector::<D>(FLUID, "cell", Some(edges))?,
+    };
+    let grid = Grid::new(origin, edges, cells).map_err(FluidError::from)?;
     let named = [[&fluid.left, &fluid.right], [&fluid.bottom, &fluid.top], [&fluid.back, &fluid.front]];
     let mut sides = [[Side::slip(); 2]; D];
     for axis in 0..D {

@@ -60,7 +60,8 @@ where
         0.5 * (phi.at(below) + phi.at(face))
     };
     let known = |axis: usize, face: Index<D>| at_face(axis, face) < 0.0;
-    extrapolate_velocity(&domain, &walls, &phi, &mut velocity, 5.0 * h, None, known).map_err(failed)?;
+    extrapolate_velocity(&domain, &walls, &phi, &mut velocity, 5.0 * h, None, false, known)
+        .map_err(failed)?;
     let (mut sum, mut count) = (0.0, 0.0);
     for axis in 0..D {
         let component = velocity.component(axis);

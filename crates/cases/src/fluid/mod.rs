@@ -24,6 +24,7 @@ mod three_liquids;
 mod transpose;
 mod two_phase;
 mod vortex;
+mod wetting;
 mod zalesak;
 
 use crate::Case;
@@ -54,6 +55,8 @@ pub(super) const CASES: &[Case] = &[
     soak::CASE,
     two_phase::CASE,
     static_drop::CASE,
+    wetting::WALLS,
+    wetting::ANGLE,
     plume::CASE,
     channel_step::CASE,
     restart::CASE,

@@ -32,6 +32,7 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
         start: Frame { position: Vector::repeat(0.5), ..Frame::identity() },
         motion: Motion::Steady(Twist { linear: Vector::zeros(), angular: Vector::from([4.0]) }),
         slip: true,
+        friction: 0.0,
         ..Obstacle::fixed("paddle", paddle)
     });
     let mut run = Run::new(model, |model, state| {

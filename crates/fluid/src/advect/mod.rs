@@ -11,6 +11,7 @@ pub use conservative::advect_conservative;
 pub(crate) use sampler::Sampler;
 pub use trace::PathOrder;
 pub(crate) use trace::Tracer;
+pub(crate) use upwind::advect_ending;
 pub use upwind::{UpwindScheme, advect_level_set};
 
 use crate::domain::Domain;

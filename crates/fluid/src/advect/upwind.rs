@@ -92,6 +92,21 @@ pub fn advect_level_set<const D: usize>(
     scheme: UpwindScheme,
     within: f64,
 ) {
+    advect_ending(domain, velocity, phi, work, dt, scheme, within, &|_| ());
+}
+
+/// [`advect_level_set`] of a surface that `end` makes end somewhere, ghosts filled, before every stage.
+#[allow(clippy::too_many_arguments)]
+pub(crate) fn advect_ending<const D: usize>(
+    domain: &Domain<D>,
+    velocity: &FaceFields<D>,
+    phi: &mut Field<D>,
+    work: &mut [Field<D>; 2],
+    dt: f64,
+    scheme: UpwindScheme,
+    within: f64,
+    end: &dyn Fn(&mut Field<D>),
+) {
     let inverse = domain.grid().spacing().map(|h| 1.0 / h);
     let at_cell = |cell: Index<D>| {
         Vector::<D>::from_fn(|a, _| {
@@ -117,12 +132,15 @@ pub fn advect_level_set<const D: usize>(
             value + dt * rate(scheme, from, cell, &at_cell(cell), &inverse)
         };
         domain.end_at_outlets(phi, velocity);
+        end(phi);
         stage.update(|cell, _| step(phi, cell));
         domain.fill_level_set_ghosts(stage);
         domain.end_at_outlets(stage, velocity);
+        end(stage);
         next.update(|cell, _| 0.75 * phi.at(cell) + 0.25 * step(stage, cell));
         domain.fill_level_set_ghosts(next);
         domain.end_at_outlets(next, velocity);
+        end(next);
         phi.update(|cell, old| old / 3.0 + 2.0 / 3.0 * step(next, cell));
         domain.fill_level_set_ghosts(phi);
     }

@@ -45,6 +45,10 @@ where
             let what = "the reflection scheme does not go with solids that the fluid moves";
             return Err(FluidError::Mismatch(what.into()));
         }
+        if model.options.surface.wetting.separation {
+            let what = "liquid that leaves walls does not go with solids that the fluid moves";
+            return Err(FluidError::Mismatch(what.into()));
+        }
         self.hold_memory(model);
         let shells = self.shells_of(model, state.time, dt)?;
         let sights = Sights::new(model, state, shells.as_ref(), dt)?;

@@ -33,9 +33,10 @@ use crate::state::FluidState;
 use crate::surface;
 use crate::viscosity::{Viscosity, ViscosityForm, ViscosityReport, ViscosityRows, ViscousStep};
 use crate::walls::Walls;
+use crate::wetting::impose_contact_angle;
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::grid::{FaceFields, Field, Location};
-use splashdown_math::{Dim, Space};
+use splashdown_math::{Dim, Space, Vector};
 
 /// What one step did.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -59,6 +60,8 @@ where
     guests: Vec<Guest<D>>,
     /// Sheets that others simulate, during this step.
     sheets: Vec<Sheet<D>>,
+    /// Have faces of `walls` been opened for liquid that leaves them?
+    released: bool,
     active_sources: Vec<bool>,
     /// Divergence (1/s) that sources make, and which of them.
     expansion: Option<Field<D>>,
@@ -103,6 +106,7 @@ where
             placed_guests: Vec::new(),
             guests: Vec::new(),
             sheets: Vec::new(),
+            released: false,
             active_sources: Vec::new(),
             expansion: None,
             expanding: Vec::new(),
@@ -350,6 +354,20 @@ where
         let phis: Vec<&Field<D>> = state.liquids.iter().map(|liquid| &liquid.phi).collect();
         if let (Some(tension), Some(surface)) = (&mut self.tension, &self.surface) {
             let strength = |liquid: usize, other: Option<usize>| model.tension_between(liquid, other);
+            let angle = model.options.surface.wetting.contact_angle.filter(|_| model.free_surface);
+            let bent = angle.map(|angle| {
+                let depth = |number: usize, x: &Vector<D>| match model.obstacles.get(number) {
+                    Some(obstacle) => obstacle.signed_distance(&self.placed[number].frame, x),
+                    None => {
+                        let guest = &self.placed_guests[number - model.obstacles.len()];
+                        guest.form.signed_distance(&guest.placement.frame.to_object(x))
+                    }
+                };
+                let mut bent = surface.clone();
+                impose_contact_angle(&model.domain, walls, angle, depth, &mut bent);
+                bent
+            });
+            let surface = bent.as_ref().unwrap_or(surface);
             surface::tension_pressures(&model.domain, &self.cells, &phis, surface, strength, tension);
         }
     }

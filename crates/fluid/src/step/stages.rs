@@ -1,6 +1,6 @@
 //! The stages of a step.
 
-use super::{FluidStepper, Sights};
+use super::{FluidStepper, Sights, copy_faces};
 use crate::cells::CellKind;
 use crate::error::FluidError;
 use crate::extend::extend_layers;
@@ -12,6 +12,7 @@ use crate::state::FluidState;
 use crate::surface;
 use crate::viscosity::{ViscosityField, ViscosityForm, ViscosityReport, ViscosityRows, ViscousStep};
 use crate::walls::Walls;
+use crate::wetting::{self, Gap, Hold, Rubbing, WallFace};
 use splashdown_geometry::grid::{Field, Index, Location};
 use splashdown_math::{Dim, Space, Vector};
 
@@ -50,7 +51,7 @@ where
             && self.placed_guests == self.guests
             && self.active_sources == active
             && self.shells.as_ref() == shells;
-        if self.walls.is_some() && same {
+        if self.walls.is_some() && same && !self.released {
             return;
         }
         let boundary = model.options.solid_boundary;
@@ -64,6 +65,7 @@ where
             sights.after.close_faces(&mut walls);
         }
         self.walls = Some(walls);
+        self.released = false;
         self.viscous_rows = None;
         self.shells = shells.cloned();
         self.placed = placements.to_vec();
@@ -167,6 +169,7 @@ where
                     &mut flow,
                     band,
                     Some(&sights.before),
+                    false,
                     known,
                 )?;
             }
@@ -187,6 +190,7 @@ where
         let options = model.options.surface;
         let sight = sights.map(|sights| &sights.after);
         let moving = sights.map(|sights| (sights.step, &sights.before, &sights.after));
+        let mut gaps: Vec<Vec<Gap<D>>> = Vec::new();
         if state.liquids.is_empty() {
             return Ok(());
         }
@@ -199,13 +203,26 @@ where
                     let values = sights.before.carried_phi(&self.flow, &liquid.phi, &samples, dt);
                     (samples, values)
                 });
-                surface::carry(
+                gaps.push(match options.wetting.separation {
+                    true => wetting::gaps(
+                        &model.domain,
+                        walls,
+                        model.obstacles.len(),
+                        &self.flow,
+                        &liquid.phi,
+                        dt,
+                    ),
+                    false => Vec::new(),
+                });
+                let left = gaps.last().map_or(&[][..], |gaps| &gaps[..]);
+                surface::carry_off_walls(
                     &model.domain,
                     &self.flow,
                     &mut liquid.phi,
                     &mut self.scratch,
                     dt,
                     options.level_set,
+                    left,
                 );
                 if let (Some(sights), Some((samples, values))) = (sights, one_sided) {
                     replace(&mut liquid.phi, sights, &samples, &values, |_| AIR);
@@ -215,6 +232,10 @@ where
                     liquid.apic.carry(&model.domain, walls, &self.flow, dt, apic, transfer);
                     liquid.apic.surface(&mut liquid.phi);
                     model.domain.fill_level_set_ghosts(&mut liquid.phi);
+                }
+                if let Some(gaps) = gaps.last_mut() {
+                    wetting::measure_gaps(gaps, &liquid.phi);
+                    wetting::keep_gaps(gaps, &mut liquid.phi);
                 }
                 if let Some(particles) = &options.particles {
                     liquid.markers.advance(&model.domain, walls, &self.flow, dt, moving);
@@ -228,9 +249,11 @@ where
         for (number, liquid) in state.liquids.iter_mut().enumerate() {
             surface::extend_into_solids(&model.domain, walls, &mut liquid.phi);
             reinitialise(model, &mut liquid.phi, sights, false)?;
+            wetting::keep_gaps(&gaps[number], &mut liquid.phi);
             if let Some(particles) = &options.particles {
                 liquid.markers.correct(&mut liquid.phi, particles.escape, sight);
                 model.domain.fill_level_set_ghosts(&mut liquid.phi);
+                wetting::keep_gaps(&gaps[number], &mut liquid.phi);
                 // Drops do not know of shells.
                 if particles.removed && model.free_surface && sights.is_none() {
                     liquid.markers.exchange_removed(
@@ -457,8 +480,34 @@ where
         Ok(())
     }
 
+    /// Friction of liquids along the walls that press on them.
+    fn add_wall_friction(&self, model: &FluidModel<D>, state: &mut FluidState<D>, dt: f64) {
+        let sides = model.options.surface.wetting.friction;
+        let rubs = sides > 0.0 || model.obstacles.iter().any(|obstacle| obstacle.friction > 0.0);
+        let (true, Some(walls)) = (rubs && model.level_sets() > 0, &self.walls) else { return };
+        let faces =
+            wetting::wall_faces(&model.domain, walls, &self.cells, CellKind::Fluid, model.obstacles.len());
+        let (grid, last) = (model.domain.grid(), model.domain.grid().cells());
+        let solid = |face: &WallFace<D>| match walls.owner(face.axis, face.face) {
+            Some(owner) => Some(Rubbing {
+                friction: model.obstacles[owner].friction,
+                velocity: self.placed.get(owner)?.velocity_at(&grid.cell_centre(face.wet)),
+            }),
+            None => {
+                let upper = face.face[face.axis] == last[face.axis] as isize;
+                let velocity = model.domain.sliding_side(face.axis, upper, face.wet)?;
+                Some(Rubbing { friction: sides, velocity })
+            }
+        };
+        let phis: Vec<&Field<D>> = state.liquids.iter().map(|liquid| &liquid.phi).collect();
+        let density = |cell: Index<D>| model.liquids[surface::liquid_at(&phis, cell)].density;
+        let h = grid.spacing();
+        wetting::add_friction(&faces, &mut state.velocity, &state.pressure, density, dt, &h, solid);
+    }
+
     /// Gravity, body forces, buoyancy and confinement.
     pub(super) fn add_forces(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>, dt: f64) {
+        self.add_wall_friction(model, state, dt);
         for force in &model.forces {
             force.add(&mut state.velocity, state.time + dt, dt);
         }
@@ -587,16 +636,54 @@ where
         dt: f64,
     ) -> Result<PressureReport, FluidError> {
         let mut projection = std::mem::take(&mut self.projection);
-        let problem = self.problem(model);
-        let report = projection.project(
-            &problem,
-            &mut state.velocity,
-            &mut state.pressure,
-            dt,
-            &model.options.pressure,
-        );
+        let solved = if model.options.surface.wetting.separation {
+            self.project_from_walls(&mut projection, model, state, dt)
+        } else {
+            let (velocity, pressure) = (&mut state.velocity, &mut state.pressure);
+            projection.project(&self.problem(model), velocity, pressure, dt, &model.options.pressure)
+        };
         self.projection = projection;
-        report
+        solved
+    }
+
+    /// The projection of a liquid that may leave walls: those are released on which it would have to hang, and closed again where it would enter them.
+    fn project_from_walls(
+        &mut self,
+        projection: &mut Projection<D>,
+        model: &FluidModel<D>,
+        state: &mut FluidState<D>,
+        dt: f64,
+    ) -> Result<PressureReport, FluidError> {
+        let Some(closed) = self.walls.clone() else { return Ok(PressureReport::default()) };
+        let (cells, before) = (self.cells.clone(), state.velocity.clone());
+        let dry = self.surface.clone();
+        let faces =
+            wetting::wall_faces(&model.domain, &closed, &cells, CellKind::Fluid, model.obstacles.len());
+        let mut holds = vec![Hold::Closed; faces.len()];
+        for attempt in 1.. {
+            let (velocity, pressure) = (&mut state.velocity, &mut state.pressure);
+            let report =
+                projection.project(&self.problem(model), velocity, pressure, dt, &model.options.pressure)?;
+            let revised = wetting::revise(&faces, &mut holds, &closed, velocity, pressure);
+            if !revised || attempt == wetting::MOST_REVISIONS {
+                return Ok(report);
+            }
+            copy_faces(&before, velocity);
+            let mut walls = closed.clone();
+            self.cells = cells.clone();
+            self.surface.clone_from(&dry);
+            for (face, _) in faces.iter().zip(&holds).filter(|(_, hold)| **hold == Hold::Released) {
+                walls.release(face.axis, face.face);
+                self.cells.set(face.solid, CellKind::Air);
+                // Inside of the box: the surface is at the solid.
+                if let Some(surface) = self.surface.as_mut().filter(|s| s.lattice().contains(face.solid)) {
+                    surface.set(face.solid, surface.at(face.solid).max(f64::MIN_POSITIVE));
+                }
+            }
+            self.walls = Some(walls);
+            self.released = true;
+        }
+        Ok(PressureReport::default())
     }
 
     /// The velocity is continued into air and into solids along which the fluid slides, and its ghosts are filled.
@@ -621,6 +708,7 @@ where
                 };
                 let band = cells * h.max();
                 let sight = sights.map(|sights| &sights.after);
+                let leaving = model.options.surface.wetting.separation;
                 surface::extrapolate_velocity(
                     &model.domain,
                     walls,
@@ -628,6 +716,7 @@ where
                     &mut state.velocity,
                     band,
                     sight,
+                    leaving,
                     known,
                 )?;
             }

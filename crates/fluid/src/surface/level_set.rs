@@ -1,12 +1,13 @@
 //! One level set: transport, signed distance, volume.
 
 use super::periodic::Continued;
-use crate::advect::advect_level_set;
+use crate::advect::advect_ending;
 use crate::domain::{Domain, Side};
 use crate::error::FluidError;
 use crate::extend::extend_layers;
 use crate::model::LevelSetTransport;
 use crate::walls::Walls;
+use crate::wetting::{Gap, end_at_gaps};
 use splashdown_geometry::grid::{FaceFields, Field, Index};
 use splashdown_geometry::level_set::{
     FastMarching, negative_part, redistance, redistance_by_evolution, redistance_linked,
@@ -26,13 +27,28 @@ pub fn carry<const D: usize>(
     dt: f64,
     transport: LevelSetTransport,
 ) {
+    carry_off_walls(domain, velocity, phi, work, dt, transport, &[]);
+}
+
+/// [`carry`] of a liquid that leaves walls at `gaps`.
+pub(crate) fn carry_off_walls<const D: usize>(
+    domain: &Domain<D>,
+    velocity: &FaceFields<D>,
+    phi: &mut Field<D>,
+    work: &mut [Field<D>; 2],
+    dt: f64,
+    transport: LevelSetTransport,
+    gaps: &[Gap<D>],
+) {
     match transport {
         LevelSetTransport::Upwind(scheme) => {
             // Distances are measured anew from what is close to the surface; the stencils reach three cells.
             let within = 4.0 * domain.grid().spacing().max();
-            advect_level_set(domain, velocity, phi, work, dt, scheme, within);
+            let end = |phi: &mut Field<D>| end_at_gaps(gaps, phi);
+            advect_ending(domain, velocity, phi, work, dt, scheme, within, &end);
         }
         LevelSetTransport::Paths(advection) => {
+            end_at_gaps(gaps, phi);
             advection.level_set(domain, velocity, phi, work, dt);
         }
     }
@@ -130,18 +146,39 @@ pub(crate) fn for_each_wet<const D: usize>(
         let mut corners = [0.0; 8];
         let mut wet = false;
         inside.clear();
+        let mut mask = 0u8;
         for (corner, value) in corners.iter_mut().enumerate().take(1 << D) {
             let at: Index<D> = std::array::from_fn(|a| cell[a] + (corner >> a & 1) as isize);
             *value = phi.at(at);
             wet |= *value < 0.0;
             if lattice.contains(at) && !walls.is_solid(at) {
                 inside.push(at);
+                mask |= 1 << corner;
             }
         }
         if wet && !inside.is_empty() {
             let share = inside.len() as f64 / (1 << D) as f64;
+            cut_at_walls::<D>(&mut corners, mask);
             visit(&inside, share * negative_part::<D>(&corners) * volume);
         }
+    }
+}
+
+/// Walls pass through the middle of a dual cell whose corners do not all count (those of `mask` do): the values of the others become those at the wall.
+fn cut_at_walls<const D: usize>(corners: &mut [f64; 8], mask: u8) {
+    let all = (1u16 << (1 << D)) - 1;
+    if u16::from(mask) == all {
+        return;
+    }
+    let before = *corners;
+    for corner in (0..1usize << D).filter(|corner| mask >> corner & 1 == 0) {
+        // The nearest corners that count: across one axis, else across more.
+        let distance = |other: usize| (other ^ corner).count_ones();
+        let counted = || (0..1usize << D).filter(|other| mask >> other & 1 == 1);
+        let Some(least) = counted().map(distance).min() else { return };
+        let nearest = counted().filter(|&other| distance(other) == least);
+        let (sum, count) = nearest.fold((0.0, 0.0), |(sum, count), other| (sum + before[other], count + 1.0));
+        corners[corner] = 0.5 * (before[corner] + sum / count);
     }
 }
 
@@ -174,8 +211,10 @@ fn volume_where<const D: usize>(
                 let at: Index<D> = std::array::from_fn(|a| cell[a] + (corner >> a & 1) as isize);
                 lattice.contains(at) && counts(at)
             });
-            let share = inside.count() as f64 / (1 << D) as f64;
+            let mask = inside.fold(0u8, |mask, corner| mask | 1 << corner);
+            let share = f64::from(mask.count_ones()) / (1 << D) as f64;
             if share > 0.0 {
+                cut_at_walls::<D>(&mut corners, mask);
                 sum += share * negative_part::<D>(&corners);
             }
         }

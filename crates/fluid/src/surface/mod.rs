@@ -14,6 +14,7 @@ mod velocity;
 
 pub use apic::{Affine, ApicParticles, Transfer, gather};
 pub use curvature::{curvature, tension_pressures};
+pub(crate) use level_set::carry_off_walls;
 pub(crate) use level_set::{BAND, correct_volume, for_each_wet, outflow};
 pub use level_set::{carry, evolve, extend_into_solids, reinitialise, volume, volume_of};
 pub use liquids::{face_density, liquid_at, separate, surface_of, viscosity_at};

@@ -68,7 +68,7 @@ where
         below[axis] -= 1;
         0.5 * (phi.at(below) + phi.at(face))
     };
-    extrapolate_velocity(&domain, &walls, &phi, &mut velocity, 5.0 * h, None, |axis, face| {
+    extrapolate_velocity(&domain, &walls, &phi, &mut velocity, 5.0 * h, None, false, |axis, face| {
         face_phi(axis, face) < 0.0
     })
     .unwrap();

@@ -3,6 +3,7 @@
 use super::periodic::Continued;
 use crate::domain::Domain;
 use crate::error::FluidError;
+use crate::pressure::LEAST_THETA;
 use crate::shell::Sight;
 use crate::walls::Walls;
 use splashdown_geometry::grid::{FaceFields, Field, Location};
@@ -10,8 +11,10 @@ use splashdown_geometry::level_set::extend_along_normals;
 use splashdown_math::{Dim, Space};
 
 /// Continues the velocity from the faces where `known(axis, face)` holds into the others within `band` (m) of the liquid, constant along the normals of
-/// `phi` (ghosts filled), never through a shell; beyond it is zero. Closed faces keep the velocity of what closes them, except inside solids along which the liquid slides. Ghosts are filled.
+/// `phi` (ghosts filled), never through a shell; beyond it is zero. Closed faces keep the velocity of what closes them, except inside solids along which the liquid slides. With `leaving`
+/// air may be drawn from closed faces that border on it: there the velocity is continued too where it leads away from the wall. Ghosts are filled.
 #[inline(never)]
+#[allow(clippy::too_many_arguments)]
 pub fn extrapolate_velocity<const D: usize>(
     domain: &Domain<D>,
     walls: &Walls<D>,
@@ -19,12 +22,15 @@ pub fn extrapolate_velocity<const D: usize>(
     velocity: &mut FaceFields<D>,
     band: f64,
     sight: Option<&Sight<D>>,
+    leaving: bool,
     known: impl Fn(usize, [isize; D]) -> bool + Send + Sync,
 ) -> Result<(), FluidError>
 where
     Dim<D>: Space<D>,
 {
     let continued = Continued::new(domain)?;
+    // What counts as air, see `classify`.
+    let dry = -LEAST_THETA * domain.grid().min_spacing();
     for axis in 0..D {
         let component = velocity.component_mut(axis);
         let mut at_faces = Field::with_ghost(domain.grid(), Location::Face(axis), 0, 0.0);
@@ -65,8 +71,19 @@ where
             }
         }
         let wall = walls.velocity().component(axis);
+        let drawn = |face: [isize; D], u: f64| {
+            let mut below = face;
+            below[axis] -= 1;
+            leaving
+                && given.at(face)
+                && match [walls.is_solid(below), walls.is_solid(face)] {
+                    [true, false] => phi.at(face) > dry && u > wall.at(face),
+                    [false, true] => phi.at(below) > dry && u < wall.at(face),
+                    _ => false,
+                }
+        };
         component.update(|face, u| {
-            if keep(face) {
+            if keep(face) && !drawn(face, u) {
                 wall.at(face)
             } else if given.at(face) {
                 u

@@ -4,6 +4,35 @@ use super::{FluidCoupling, FluidMethod, Rotation, SpinValue};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Edges of the cells.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(untagged)]
+pub enum CellSize {
+    /// Cubes, squares in 2D, of this edge (m).
+    Equal(#[schemars(extend("exclusiveMinimum" = 0))] f64),
+    /// The edge along each axis (m).
+    Edges(
+        #[schemars(extend("x-length" = "dimension", "items" = serde_json::json!({ "type": "number", "exclusiveMinimum": 0 })))]
+         Vec<f64>,
+    ),
+}
+
+impl CellSize {
+    /// The shortest edge (m).
+    pub fn shortest(&self) -> f64 {
+        match self {
+            Self::Equal(edge) => *edge,
+            Self::Edges(edges) => edges.iter().copied().fold(f64::INFINITY, f64::min),
+        }
+    }
+}
+
+impl From<f64> for CellSize {
+    fn from(edge: f64) -> Self {
+        Self::Equal(edge)
+    }
+}
+
 /// A fluid in a box of equal cells: a gas with smoke, a liquid with a free surface, or several liquids.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -12,9 +41,8 @@ pub struct Fluid {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-length" = "dimension"))]
     pub origin: Option<Vec<f64>>,
-    /// Edge of a cell (m).
-    #[schemars(extend("exclusiveMinimum" = 0))]
-    pub cell: f64,
+    /// Edge of a cell (m), or one edge an axis.
+    pub cell: CellSize,
     /// Number of cells along each axis.
     #[schemars(extend("x-length" = "dimension"), inner(range(min = 1)))]
     pub cells: Vec<u64>,
@@ -70,6 +98,18 @@ pub struct Fluid {
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(range(min = 0))]
     pub surface_tension: f64,
+    /// Angle between free surfaces and solids, measured through the liquid, that surface tension strives for (degrees): water on clean glass near 0, on wax 110.
+    /// Default: the angle is left as it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 180))]
+    pub contact_angle: Option<f64>,
+    /// May liquids with a free surface leave walls and obstacles where suction would have to hold them? Not with `cut_cells`, and only where no bodies are coupled. Default: no.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub separation: bool,
+    /// Friction of liquids along sides of kind `slip`: this times the pressure is the most that an area drags (no unit). Default: none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(range(min = 0))]
+    pub friction: f64,
     /// Surface tensions of pairs of liquids that differ from `surface_tension`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tensions: Vec<FluidTension>,
@@ -320,6 +360,10 @@ pub struct FluidObstacle {
     /// Does the fluid slide along it? Default: it sticks.
     #[serde(default, skip_serializing_if = "is_false")]
     pub slip: bool,
+    /// Friction of liquids along it: this times the pressure is the most that an area drags (no unit). Default: none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[schemars(range(min = 0))]
+    pub friction: f64,
 }
 
 /// A sheet without thickness: nothing passes it, and its two sides know nothing of each other.

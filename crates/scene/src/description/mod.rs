@@ -26,7 +26,7 @@ pub use elastic::{
     SheetGeometry, TorusGeometry, VolumeStep,
 };
 pub use fluid::{
-    Fluid, FluidForce, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion, FluidSheet, FluidSide,
+    CellSize, Fluid, FluidForce, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion, FluidSheet, FluidSide,
     FluidSmoke, FluidSource, FluidTension, Oscillation, RegionShape, SheetShape, SideKind, SideName,
     SourceWord, TrackerWord, TransportWord,
 };

@@ -189,3 +189,52 @@ fn the_coupled_system_is_chosen_in_the_scene() {
         assert!(step(0.0, wrong).is_err(), "{wrong}");
     }
 }
+
+/// Cells of unequal edges, and how liquids meet walls: the scene's words reach the fluid and change what it does.
+#[test]
+fn cells_and_walls_are_told_by_the_scene() {
+    let text = |fluid: &str| {
+        format!(
+            "dimension = 2\n[time]\nend = 1\n[fluid]\n{fluid}\nfree_surface = true\nparticles = 0\n[[fluid.liquids]]\nname = \"water\"\ndensity = 1000\nregions = [{{ shape = {{ box = {{ size = [1, 0.5] }} }}, position = [0.5, 0.75] }}]\n"
+        )
+    };
+    let fallen = |fluid: &str| {
+        let scene = Scene::parse("walls.toml", &text(fluid), &[])?;
+        let AnyWorld::Two(mut world) = build(&scene).expect("a world") else { unreachable!("in the plane") };
+        for _ in 0..10 {
+            world.step(0.01).expect("a step");
+        }
+        let state = world.state().fluid.as_ref().expect("a fluid");
+        Ok::<f64, SceneErrors>(state.velocity.component(1).sample(
+            &[0.5, 0.75].into(),
+            splashdown_geometry::grid::Interpolation::Linear,
+            splashdown_geometry::grid::Reach::Ghost,
+        ))
+    };
+    // Under a ceiling that holds it, and under one that lets it go.
+    assert!(fallen("cell = 0.05\ncells = [20, 20]").expect("right").abs() < 1e-6);
+    for cells in ["cell = 0.05\ncells = [20, 20]", "cell = [0.1, 0.05]\ncells = [10, 20]"] {
+        let speed = fallen(&format!("{cells}\nseparation = true")).expect("right");
+        assert!((speed + 0.981).abs() < 0.02, "{cells}: {speed}");
+    }
+    fallen("cell = 0.05\ncells = [20, 20]\nsurface_tension = 0.07\ncontact_angle = 30\nfriction = 0.5")
+        .expect("right");
+    for wrong in [
+        "cell = [0.1]\ncells = [10, 20]",
+        "cell = [0.1, -1]\ncells = [10, 20]",
+        "cell = \"small\"\ncells = [10, 20]",
+        "cell = 0.05\ncells = [20, 20]\ncontact_angle = 181",
+        "cell = 0.05\ncells = [20, 20]\nfriction = -1",
+        "cell = 0.05\ncells = [20, 20]\nseparation = true\ncut_cells = true",
+    ] {
+        assert!(fallen(wrong).is_err(), "{wrong}");
+    }
+    // A coupled body would be pushed by pressures that the walls do not know of.
+    let coupled = format!(
+        "{}[[rigid]]\nname = \"ball\"\nshape = {{ sphere = {{ radius = 0.1 }} }}\ndensity = 500\nposition = [0.5, 0.2]\n",
+        text("cell = 0.05\ncells = [20, 20]\nseparation = true")
+    );
+    assert!(Scene::parse("walls.toml", &coupled, &[]).is_err());
+    let apart = coupled.replacen("free_surface", "coupling = false\nfree_surface", 1);
+    assert!(Scene::parse("walls.toml", &apart, &[]).is_ok());
+}
