@@ -9,7 +9,7 @@ pub use rows::{ViscosityField, ViscosityRows};
 use crate::error::FluidError;
 use crate::pressure::PressureProblem;
 use serde::{Deserialize, Serialize};
-use splashdown_geometry::grid::FaceFields;
+use splashdown_geometry::grid::{FaceFields, Index};
 use splashdown_math::{Dim, Space};
 use splashdown_solve::amg::{Amg, AmgOptions};
 use splashdown_solve::{
@@ -100,7 +100,8 @@ impl System {
         let diagonal = matrix.diagonal();
         let stiffness = diagonal.iter().zip(&mass).fold(0.0f64, |m, (d, mass)| m.max(d / mass));
         let preconditioner = if stiffness > STIFF {
-            Conditioner::Amg(Box::new(Amg::new(&matrix, &AmgOptions::default()).map_err(&failed)?))
+            let amg = Amg::new(&matrix, &multigrid_options(rows)).map_err(&failed)?;
+            Conditioner::Amg(Box::new(amg))
         } else {
             Conditioner::Jacobi(Jacobi::new(&diagonal).map_err(&failed)?)
         };
@@ -183,6 +184,22 @@ impl Viscosity {
         scatter(rows, &flat, velocity);
         Ok(report)
     }
+}
+
+/// Each component has its own constants, and so its own aggregates; the smoother goes through the cells, each with its faces, as the stress couples them.
+fn multigrid_options<const D: usize>(rows: &ViscosityRows<D>) -> AmgOptions
+where
+    Dim<D>: Space<D>,
+{
+    let mut places: Vec<(Index<D>, u8)> = Vec::with_capacity(rows.faces().len());
+    for axis in 0..D {
+        // Axis 0 fastest.
+        let place = |face: Index<D>| (std::array::from_fn(|a| face[D - 1 - a]), axis as u8);
+        places.extend(rows.faces().axis(axis).indices().map(place));
+    }
+    let mut order: Vec<u32> = (0..places.len() as u32).collect();
+    order.sort_unstable_by_key(|&face| places[face as usize]);
+    AmgOptions { kinds: places.iter().map(|place| place.1).collect(), order, ..AmgOptions::default() }
 }
 
 /// Mass (kg) of the whole dual cell of each unknown face.

@@ -26,8 +26,8 @@ impl Graph {
     }
 }
 
-/// Nodes `i`, `j` are strongly coupled when `|A_ij| > threshold sqrt(|A_ii| |A_jj|)` in the Frobenius norm of node blocks.
-pub(super) fn strong_graph(matrix: &CsrMatrix, block: usize, threshold: f64) -> Graph {
+/// Nodes `i`, `j` of one kind are strongly coupled when `|A_ij| > threshold sqrt(|A_ii| |A_jj|)` in the Frobenius norm of node blocks.
+pub(super) fn strong_graph(matrix: &CsrMatrix, block: usize, kinds: &[u8], threshold: f64) -> Graph {
     let nodes = matrix.rows() / block;
     let diagonal: Vec<f64> = (0..nodes)
         .into_par_iter()
@@ -58,7 +58,8 @@ pub(super) fn strong_graph(matrix: &CsrMatrix, block: usize, threshold: f64) -> 
                     let (columns, values) = matrix.row(i);
                     for (&column, &value) in columns.iter().zip(values) {
                         let other = column / block as u32;
-                        if other as usize == node {
+                        let same_kind = kinds.is_empty() || kinds[node] == kinds[other as usize];
+                        if other as usize == node || !same_kind {
                             continue;
                         }
                         if block == 1 {
@@ -109,6 +110,20 @@ pub(super) struct Aggregates {
 
 impl Aggregates {
     pub const NONE: u32 = u32::MAX;
+
+    /// Kinds of the aggregates, from those of their nodes.
+    pub fn kinds(&self, of_nodes: &[u8]) -> Vec<u8> {
+        if of_nodes.is_empty() {
+            return Vec::new();
+        }
+        let mut kinds = vec![0; self.count];
+        for (&aggregate, &kind) in self.of.iter().zip(of_nodes) {
+            if aggregate != Self::NONE {
+                kinds[aggregate as usize] = kind;
+            }
+        }
+        kinds
+    }
 }
 
 /// A graph with no more neighbours than this is that of a five- or seven-point stencil, whose neighbourhoods are stars: see [`complete_cube`].

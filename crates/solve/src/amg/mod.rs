@@ -31,6 +31,10 @@ pub struct AmgOptions {
     /// Vectors that the operator nearly annihilates, each as long as the matrix has rows: empty stands for one constant for each component
     /// of a node; give the rigid motions for elasticity.
     pub near_null_space: Vec<Vec<f64>>,
+    /// Kind of each node, such as the component of a velocity that is stored face by face: nodes of different kinds share no aggregate. Empty: all are of one kind.
+    pub kinds: Vec<u8>,
+    /// Order in which the smoother visits the unknowns, which names each once (whole nodes together): it is strongest where what is coupled is near each other in it. Empty: as they are numbered.
+    pub order: Vec<u32>,
     /// Two nodes are strongly coupled when `|a_ij| > strength sqrt(a_ii a_jj)`; halved on each coarser level.
     pub strength: f64,
     /// Unknowns at which a level is solved directly.
@@ -41,7 +45,15 @@ pub struct AmgOptions {
 
 impl Default for AmgOptions {
     fn default() -> Self {
-        Self { block_size: 1, near_null_space: Vec::new(), strength: 0.08, coarsest: 400, max_levels: 20 }
+        Self {
+            block_size: 1,
+            near_null_space: Vec::new(),
+            kinds: Vec::new(),
+            order: Vec::new(),
+            strength: 0.08,
+            coarsest: 400,
+            max_levels: 20,
+        }
     }
 }
 
@@ -51,20 +63,44 @@ pub struct Amg {
     levels: Vec<Level>,
     coarsest: DenseCholesky,
     size: usize,
+    /// Which unknown each row of the finest level is; empty for the same.
+    order: Vec<u32>,
 }
 
 impl Amg {
     /// Builds the hierarchy for a symmetric positive (semi)definite matrix.
     ///
     /// # Errors
-    /// A matrix that is not square or not made of whole nodes; near-null-space vectors of another length; a negative diagonal.
+    /// A matrix that is not square or not made of whole nodes; near-null-space vectors or kinds of another length; a negative diagonal.
     pub fn new(matrix: &CsrMatrix, options: &AmgOptions) -> Result<Self, SolveError> {
         let size = matrix.rows();
         check_size("columns of the matrix", matrix.cols(), size)?;
         let block = options.block_size.max(1);
         check_size("rows of the matrix (whole nodes)", size, size / block * block)?;
         crate::error::check_not_negative("diagonal of the matrix", &matrix.diagonal())?;
-        let mut candidates = prolongation::Candidates::new(size, block, &options.near_null_space)?;
+        let order = options.order.clone();
+        let permuted = if order.is_empty() { None } else { Some(matrix.permuted(&order)?) };
+        let matrix = permuted.as_ref().unwrap_or(matrix);
+        let in_order =
+            |vector: &Vec<f64>| order.iter().map(|&old| vector[old as usize]).collect::<Vec<f64>>();
+        for vector in &options.near_null_space {
+            check_size("near-null-space vector", vector.len(), size)?;
+        }
+        let ordered: Vec<Vec<f64>> = if order.is_empty() {
+            Vec::new()
+        } else {
+            options.near_null_space.iter().map(in_order).collect()
+        };
+        let vectors = if order.is_empty() { &options.near_null_space } else { &ordered };
+        let mut candidates = prolongation::Candidates::new(size, block, vectors)?;
+        let mut kinds = options.kinds.clone();
+        if !kinds.is_empty() {
+            check_size("kinds of nodes", kinds.len(), size / block)?;
+            if !order.is_empty() {
+                let node = |at: usize| order[at * block] as usize / block;
+                kinds = (0..size / block).map(|at| options.kinds[node(at)]).collect();
+            }
+        }
         let mut levels = Vec::new();
         let mut strength = options.strength;
         let mut block = block;
@@ -74,10 +110,10 @@ impl Amg {
             if fine.rows() <= options.coarsest || levels.len() + 1 >= options.max_levels {
                 break;
             }
-            let graph = aggregate::strong_graph(fine, block, strength);
+            let graph = aggregate::strong_graph(fine, block, &kinds, strength);
             let aggregates = aggregate::aggregate(&graph);
             let (tentative, coarse_candidates) = candidates.restrict(&aggregates, block);
-            let prolongation = prolongation::smooth(fine, &tentative, &aggregates, block, &graph);
+            let prolongation = prolongation::smooth(fine, &tentative, &aggregates, block, &kinds, &graph);
             // Nothing left to coarsen: the strong couplings are gone.
             if prolongation.cols() == 0 || prolongation.cols() * 10 > fine.rows() * 9 {
                 break;
@@ -87,6 +123,7 @@ impl Amg {
             levels.push(Level::new(fine, &prolongation, &restriction));
             block = coarse_candidates.count();
             candidates = coarse_candidates;
+            kinds = aggregates.kinds(&kinds);
             strength *= 0.5;
             coarse = Some(next);
         }
@@ -98,7 +135,7 @@ impl Amg {
             (DenseCholesky::new(&CsrMatrix::zeros(0, 0)), Some(Level::last(last)))
         };
         levels.extend(last_level);
-        Ok(Self { levels, coarsest, size })
+        Ok(Self { levels, coarsest, size, order })
     }
 
     /// Number of levels, with the coarsest.
@@ -114,7 +151,7 @@ impl Amg {
 
     /// Bytes of memory held.
     pub fn bytes(&self) -> usize {
-        self.levels.iter().map(Level::bytes).sum::<usize>() + self.coarsest.bytes()
+        self.levels.iter().map(Level::bytes).sum::<usize>() + self.coarsest.bytes() + 4 * self.order.len()
     }
 }
 
@@ -127,17 +164,35 @@ impl Preconditioner for Amg {
             z.fill(if largest == 0.0 { 0.0 } else { f64::NAN });
             return;
         }
-        let Self { levels, coarsest, .. } = self;
-        if let Some(finest) = levels.first_mut() {
-            for (b, r) in finest.b.iter_mut().zip(r) {
-                *b = (r / largest) as f32;
+        let Self { levels, coarsest, order, .. } = self;
+        match levels.first_mut() {
+            Some(finest) if order.is_empty() => {
+                for (b, r) in finest.b.iter_mut().zip(r) {
+                    *b = (r / largest) as f32;
+                }
+                cycle(levels, coarsest);
+                for (z, x) in z.iter_mut().zip(&levels[0].x) {
+                    *z = f64::from(*x) * largest;
+                }
             }
-            cycle(levels, coarsest);
-            for (z, x) in z.iter_mut().zip(&levels[0].x) {
-                *z = f64::from(*x) * largest;
+            Some(finest) => {
+                for (b, &old) in finest.b.iter_mut().zip(&*order) {
+                    *b = (r[old as usize] / largest) as f32;
+                }
+                cycle(levels, coarsest);
+                for (x, &old) in levels[0].x.iter().zip(&*order) {
+                    z[old as usize] = f64::from(*x) * largest;
+                }
             }
-        } else {
-            coarsest.solve(r, z);
+            None if order.is_empty() => coarsest.solve(r, z),
+            None => {
+                let load: Vec<f64> = order.iter().map(|&old| r[old as usize]).collect();
+                let mut solved = vec![0.0; load.len()];
+                coarsest.solve(&load, &mut solved);
+                for (x, &old) in solved.iter().zip(&*order) {
+                    z[old as usize] = *x;
+                }
+            }
         }
     }
 }

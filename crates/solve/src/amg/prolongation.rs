@@ -123,10 +123,11 @@ pub(super) fn smooth(
     tentative: &Tentative,
     aggregates: &Aggregates,
     block: usize,
+    kinds: &[u8],
     graph: &Graph,
 ) -> CsrMatrix {
     let k = tentative.count;
-    let filtered = FilteredDiagonal::new(matrix, block, graph);
+    let filtered = FilteredDiagonal::new(matrix, block, kinds, graph);
     let omega = 4.0 / (3.0 * filtered.spectral_radius(matrix, block, graph));
     const ROWS: usize = 4096;
     let parts: Vec<(Vec<usize>, Vec<u32>, Vec<f64>)> = (0..matrix.rows().div_ceil(ROWS))
@@ -195,7 +196,7 @@ struct FilteredDiagonal {
 }
 
 impl FilteredDiagonal {
-    fn new(matrix: &CsrMatrix, block: usize, graph: &Graph) -> Self {
+    fn new(matrix: &CsrMatrix, block: usize, kinds: &[u8], graph: &Graph) -> Self {
         let diagonal: Vec<f64> = (0..matrix.rows())
             .into_par_iter()
             .with_min_len(1 << 12)
@@ -211,7 +212,8 @@ impl FilteredDiagonal {
                     }
                     let is_strong = next < strong.len() && strong[next] == node;
                     // Weak couplings between different components are dropped, not lumped: they carry no constant.
-                    let same = column as usize % block == i % block;
+                    let same = column as usize % block == i % block
+                        && (kinds.is_empty() || kinds[node as usize] == kinds[i / block]);
                     if column as usize == i || (!is_strong && node as usize != i / block && same) {
                         sum += value;
                     }

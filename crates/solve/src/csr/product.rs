@@ -138,6 +138,42 @@ impl CsrMatrix {
         Ok(stacked)
     }
 
+    /// The same square matrix with its unknowns in another order: number `i` is the one that was `order[i]`, which names each once.
+    ///
+    /// # Errors
+    /// A matrix that is not square; an order that is no permutation.
+    pub fn permuted(&self, order: &[u32]) -> Result<Self, SolveError> {
+        check_size("columns of the matrix", self.cols(), self.rows())?;
+        check_size("order of the unknowns", order.len(), self.rows())?;
+        const NONE: u32 = u32::MAX;
+        let mut place = vec![NONE; order.len()];
+        for (new, &old) in order.iter().enumerate() {
+            if let Some(slot) = place.get_mut(old as usize) {
+                *slot = new as u32;
+            }
+        }
+        check_size(
+            "unknowns that the order names",
+            place.iter().filter(|&&new| new != NONE).count(),
+            order.len(),
+        )?;
+        let mut offsets = Vec::with_capacity(order.len() + 1);
+        let (mut columns, mut values) =
+            (Vec::with_capacity(self.entries()), Vec::with_capacity(self.entries()));
+        offsets.push(0);
+        let mut entries: Vec<(u32, f64)> = Vec::new();
+        for &old in order {
+            let (from, given) = self.row(old as usize);
+            entries.clear();
+            entries.extend(from.iter().zip(given).map(|(&column, &value)| (place[column as usize], value)));
+            entries.sort_unstable_by_key(|entry| entry.0);
+            columns.extend(entries.iter().map(|entry| entry.0));
+            values.extend(entries.iter().map(|entry| entry.1));
+            offsets.push(columns.len());
+        }
+        Self::from_parts(self.cols(), offsets, columns, values)
+    }
+
     /// The square submatrix of rows and columns `range`.
     pub fn diagonal_block(&self, range: std::ops::Range<usize>) -> Self {
         let mut block = Self::with_capacity(range.len(), range.len(), 0);
