@@ -189,7 +189,8 @@ fn sight(measurements: &mut Measurements) -> Result<(), CaseError> {
     let velocity = vec![Vector::zeros(); 4];
     let sight = Sight::new(&domain, &mesh, &velocity, 3).map_err(failed)?;
     let left = |x: &Vector<3>| x[0] < at(x[1], x[2])[0];
-    let field = Field::from_fn(domain.grid(), Location::Cell, |x| if left(x) { 3.25 } else { -7.5 });
+    let mut field = Field::from_fn(domain.grid(), Location::Cell, |x| if left(x) { 3.25 } else { -7.5 });
+    domain.fill_scalar_ghosts(&mut field, 0.0);
     let (mut wrong, mut blind) = (0.0, 0.0);
     let count = 20_000;
     for k in 0..count {

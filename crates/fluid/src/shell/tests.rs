@@ -19,7 +19,8 @@ fn each_side_of_a_plane_is_reproduced_exactly() {
     let velocity = vec![Vector::zeros(); 2];
     let sight = Sight::new(&domain, &mesh, &velocity, 4).unwrap();
     let left = |x: &Vector<2>| x[0] < 0.43 + 0.14 * (x[1] + 1.0) / 3.0;
-    let field = Field::from_fn(domain.grid(), Location::Cell, |x| if left(x) { 3.25 } else { -7.5 });
+    let mut field = Field::from_fn(domain.grid(), Location::Cell, |x| if left(x) { 3.25 } else { -7.5 });
+    domain.fill_scalar_ghosts(&mut field, 0.0);
     for k in 0..2000 {
         let x = Vector::from([(0.618 * k as f64).fract(), (0.755 * k as f64).fract()]);
         let Some(value) = sight.sample(&field, &x) else { continue };

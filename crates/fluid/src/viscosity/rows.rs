@@ -329,7 +329,8 @@ where
         }
     }
 
-    /// Mean of the fluid cells around the edge between two faces normal to `axis` that are neighbours.
+    /// Harmonic mean of the fluid cells around the edge between two faces normal to `axis` that are neighbours: where liquids meet the shear stress is the same on both sides, not the
+    /// rate of shear.
     fn edge_viscosity(&self, axis: usize, low: Index<D>, high: Index<D>) -> f64 {
         let ViscosityField::Cells(cells) = self.viscosity else { return self.cell_viscosity(low) };
         let (mut sum, mut count) = (0.0, 0.0);
@@ -339,11 +340,12 @@ where
             for cell in [below, face] {
                 if self.problem.cells.lattice().stores(cell) && self.problem.cells.at(cell) == CellKind::Fluid
                 {
-                    sum += cells.at(cell);
+                    sum += 1.0 / cells.at(cell);
                     count += 1.0;
                 }
             }
         }
-        if count > 0.0 { sum / count } else { 0.0 }
+        // None of them, or one without viscosity, which takes no shear.
+        if count > 0.0 && sum < f64::INFINITY { count / sum } else { 0.0 }
     }
 }

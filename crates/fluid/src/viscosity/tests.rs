@@ -81,6 +81,32 @@ fn channel_flows_are_exact() {
     }
 }
 
+/// Two layers of different viscosity between walls, one of which moves: the stress is the same in both, so that the speed is linear in each.
+#[test]
+fn layers_share_the_shear_stress() {
+    let (n, h) = (10usize, 0.1);
+    let grid = Grid::<2>::new(Vector::zeros(), Vector::repeat(h), [4, n]).unwrap();
+    let lid = Side::NoSlip { velocity: Vector::from([1.0, 0.0]) };
+    let scene = Scene::new(Domain::new(grid, [[Side::Periodic; 2], [Side::wall(), lid]]).unwrap(), None);
+    let problem = scene.problem();
+    let (thick, thin) = (100.0, 0.1);
+    let layers = Field::from_fn(&grid, Location::Cell, |x| if x[1] < 0.5 { thick } else { thin });
+    let mut velocity = FaceFields::new(&grid, 0.0);
+    let field = ViscosityField::Cells(&layers);
+    let rows = ViscosityRows::new(&problem, &velocity, field, ViscosityForm::Stress).unwrap();
+    let mut viscosity = Viscosity::default();
+    for _ in 0..30 {
+        viscosity.implicit(&problem, &rows, &mut velocity, 1e3, 1e-13).unwrap();
+    }
+    let stress = 1.0 / (0.5 / thick + 0.5 / thin);
+    for index in velocity.component(0).lattice().indices() {
+        let y = velocity.component(0).lattice().position(index)[1];
+        let exact = if y < 0.5 { stress * y / thick } else { 1.0 - stress * (1.0 - y) / thin };
+        let got = velocity.component(0).at(index);
+        assert!((got - exact).abs() < 1e-8, "{index:?} {got} {exact}");
+    }
+}
+
 /// A drop that turns rigidly has no stress: the full form leaves it alone, the decoupled one brakes it (spec 3.7).
 #[test]
 fn a_turning_drop_is_braked_by_the_decoupled_form_only() {
