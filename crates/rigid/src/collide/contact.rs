@@ -34,6 +34,40 @@ where
     }
 }
 
+/// How near two bodies must be for their contacts to matter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reach<const D: usize> {
+    /// Gap (m) within which they matter whatever the direction.
+    pub margin: f64,
+    /// How far A moves relative to B meanwhile (m, world coordinates): a gap that this closes matters too.
+    pub moved: Vector<D>,
+}
+
+impl<const D: usize> From<f64> for Reach<D> {
+    /// Gaps of at most so much (m).
+    fn from(margin: f64) -> Self {
+        Self { margin, moved: Vector::zeros() }
+    }
+}
+
+impl<const D: usize> Reach<D> {
+    /// Largest gap that matters (m).
+    pub fn most(&self) -> f64 {
+        self.margin + self.moved.norm()
+    }
+
+    /// Largest gap (m) that matters where the unit vector `normal` separates the bodies, pointing from B to A.
+    #[inline]
+    pub fn along(&self, normal: &Vector<D>) -> f64 {
+        self.margin + (-self.moved.dot(normal)).max(0.0)
+    }
+
+    /// With the two bodies exchanged.
+    pub fn swapped(&self) -> Self {
+        Self { moved: -self.moved, ..*self }
+    }
+}
+
 /// What the normal of a contact follows when the bodies move.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Guide<const D: usize> {

@@ -124,7 +124,7 @@ where
         let (mut own, mut hull) = (Vec::new(), Vec::new());
         cuboids::collide([&half, &half], [&pa, &pb], 0.0, &mut own);
         let polytope = cuboid.polytope().unwrap();
-        hulls::collide([polytope, polytope], [&pa, &pb], 0.0, &mut hull);
+        hulls::collide([polytope, polytope], [&pa, &pb], &0.0.into(), &mut hull);
         let depth = |contacts: &[Contact<D>]| {
             contacts.iter().map(|c| c.touch(&pa, &pb, [&cuboid, &cuboid]).gap).fold(f64::INFINITY, f64::min)
         };

@@ -162,7 +162,7 @@ where
             return;
         }
         self.at.place(stage.bodies, frames);
-        self.contacts = Contacts::detect(stage, frames, half, &mut self.broad);
+        self.contacts = Contacts::detect(stage, frames, start, half, &mut self.broad);
         self.at.find_touches(stage.bodies, &self.contacts, |_| true);
         self.report.pairs = self.contacts.pairs.len();
         self.report.contacts = self.contacts.contacts.len();

@@ -19,13 +19,34 @@ pub struct Roughness {
 impl Roughness {
     /// Displacement of the point `x`.
     pub fn displacement<const D: usize>(&self, x: &Vector<D>) -> Vector<D> {
+        self.displacement_near(x, &mut NoiseCells::default())
+    }
+
+    /// As [`Self::displacement`], several times faster for points one after another that lie near each other and share `cells`.
+    pub(super) fn displacement_near<const D: usize>(
+        &self,
+        x: &Vector<D>,
+        cells: &mut NoiseCells<D>,
+    ) -> Vector<D> {
         let mut sum = Vector::zeros();
         let (mut scale, mut share) = (1.0 / self.wavelength, 0.5 * self.amplitude);
         for octave in 0..u64::from(self.octaves) {
             let y = x * scale;
-            sum += Vector::from_fn(|axis, _| {
-                share * gradient_noise(&y, hash(self.seed ^ hash(octave * D as u64 + axis as u64)))
-            });
+            let cell: [i64; D] = std::array::from_fn(|a| y[a].floor() as i64);
+            let number = octave as usize;
+            if number >= cells.octaves.len() {
+                cells.octaves.resize_with(number + 1, || ([i64::MIN; D], Vec::new()));
+            }
+            let (known, gradients) = &mut cells.octaves[number];
+            if *known != cell || gradients.is_empty() {
+                *known = cell;
+                gradients.clear();
+                for axis in 0..D as u64 {
+                    let seed = hash(self.seed ^ hash(octave * D as u64 + axis));
+                    gradients.extend((0..1usize << D).map(|corner| gradient(&cell, corner, seed)));
+                }
+            }
+            sum += gradient_noise(&y, gradients) * share;
             scale *= 2.0;
             share *= 0.5;
         }
@@ -44,25 +65,36 @@ impl Roughness {
     }
 }
 
-/// Noise within -1..1 that vanishes on the integer lattice (K. Perlin, "Improving noise", 2002, with random instead of twelve gradients).
-fn gradient_noise<const D: usize>(x: &Vector<D>, seed: u64) -> f64 {
-    let mut sum = 0.0;
+/// The cell of each octave's lattice that was looked at last, with the gradients at its corners for each axis of the displacement.
+#[derive(Debug, Clone, Default)]
+pub(super) struct NoiseCells<const D: usize> {
+    octaves: Vec<([i64; D], Vec<Vector<D>>)>,
+}
+
+/// The random gradient at a corner of a cell of the integer lattice.
+fn gradient<const D: usize>(cell: &[i64; D], corner: usize, seed: u64) -> Vector<D> {
+    let mut key = seed;
+    Vector::from_fn(|axis, _| {
+        key = hash(key ^ (cell[axis] + (corner >> axis & 1) as i64) as u64);
+        (hash(key) >> 11) as f64 / (1u64 << 52) as f64 - 1.0
+    })
+}
+
+/// Noise within -1..1 in each component that vanishes on the integer lattice (K. Perlin, "Improving noise", 2002, with random instead of twelve gradients). `gradients` are those of the
+/// corners of the cell of `x`, for one component after the other.
+fn gradient_noise<const D: usize>(x: &Vector<D>, gradients: &[Vector<D>]) -> Vector<D> {
+    let t = x.map(|x| x - x.floor());
+    let fade = t.map(|t| t * t * t * (t * (6.0 * t - 15.0) + 10.0));
+    let mut sum = Vector::<D>::zeros();
     for corner in 0..1usize << D {
-        let (mut weight, mut dot, mut key) = (1.0, 0.0, seed);
-        for axis in 0..D {
-            let floor = x[axis].floor();
-            let t = x[axis] - floor;
-            let upper = corner >> axis & 1;
-            let fade = t * t * t * (t * (6.0 * t - 15.0) + 10.0);
-            weight *= if upper == 1 { fade } else { 1.0 - fade };
-            key = hash(key ^ (floor as i64 + upper as i64) as u64);
-            // A component of the corner's gradient, times the way from the corner.
-            let component = (hash(key) >> 11) as f64 / (1u64 << 52) as f64 - 1.0;
-            dot += component * (t - upper as f64);
+        let weight: f64 =
+            (0..D).map(|axis| if corner >> axis & 1 == 1 { fade[axis] } else { 1.0 - fade[axis] }).product();
+        let way = Vector::<D>::from_fn(|axis, _| t[axis] - (corner >> axis & 1) as f64);
+        for component in 0..D {
+            sum[component] += weight * gradients[(component << D) + corner].dot(&way);
         }
-        sum += weight * dot;
     }
-    sum.clamp(-1.0, 1.0)
+    sum.map(|value| value.clamp(-1.0, 1.0))
 }
 
 /// The finaliser of SplitMix64.

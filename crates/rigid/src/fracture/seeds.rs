@@ -1,6 +1,6 @@
 //! Regions around seeds: every point belongs to the nearest one (a Voronoi diagram), and the distance to the boundary is exact.
 
-use super::noise::Roughness;
+use super::noise::{NoiseCells, Roughness};
 use super::placement::Placement;
 use super::regions::{BLOCK, Labels, NO_REGION};
 use serde::{Deserialize, Serialize};
@@ -113,6 +113,7 @@ where
         }
         let factor = placement.scale * self.shrink();
         let step = placement.row_step(lattice);
+        let mut cells = NoiseCells::default();
         let mut row = low;
         loop {
             let first = lattice.offset(row);
@@ -120,7 +121,7 @@ where
             for offset in first..first + (high[0] - low[0]).max(0) as usize {
                 if wanted(offset) {
                     let y = match &self.roughness {
-                        Some(rough) => x + rough.displacement(&x),
+                        Some(rough) => x + rough.displacement_near(&x, &mut cells),
                         None => x,
                     };
                     let (own, start, end) = if let [only] = ranges[..] {
