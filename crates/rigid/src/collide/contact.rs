@@ -21,16 +21,31 @@ where
         Self { position: frame.position, rotation: Dim::to_matrix(&frame.rotation) }
     }
 
-    /// World position of an object point.
+    /// World position of an object point. Plain loops here and below: the general products are several times slower.
     #[inline]
     pub fn to_world(&self, point: &Vector<D>) -> Vector<D> {
-        self.rotation * point + self.position
+        let (turn, point) = (self.rotation.as_slice(), point.as_slice());
+        let mut moved = self.position;
+        for c in 0..D {
+            for r in 0..D {
+                moved[r] += turn[D * c + r] * point[c];
+            }
+        }
+        moved
     }
 
     /// Object coordinates of a world point.
     #[inline]
     pub fn to_object(&self, point: &Vector<D>) -> Vector<D> {
-        self.rotation.tr_mul(&(point - self.position))
+        let turn = self.rotation.as_slice();
+        let away = point - self.position;
+        let mut local = Vector::zeros();
+        for c in 0..D {
+            for r in 0..D {
+                local[c] += turn[D * c + r] * away[r];
+            }
+        }
+        local
     }
 }
 

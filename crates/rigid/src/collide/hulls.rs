@@ -101,11 +101,11 @@ where
     for (i, a) in of_a.iter().enumerate() {
         for (j, b) in of_b.iter().enumerate() {
             // Do the arcs of the Gauss maps cross? (Gregorius, GDC 2013.)
-            let [cba, dba] = b.normals.map(|normal| normal.dot(&a.arc));
+            let (cba, dba) = (b.normals[0].dot(&a.arc), b.normals[1].dot(&a.arc));
             if !(cba * dba < 0.0) {
                 continue;
             }
-            let [adc, bdc] = a.normals.map(|normal| normal.dot(&b.arc));
+            let (adc, bdc) = (a.normals[0].dot(&b.arc), a.normals[1].dot(&b.arc));
             if !(adc * bdc < 0.0 && cba * bdc > 0.0) {
                 continue;
             }

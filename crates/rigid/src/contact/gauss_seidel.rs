@@ -22,6 +22,9 @@ pub(super) const FEWEST_ACCELERATED: usize = 40;
 /// Sweeps before the loads of levels are found at once: what is at rest needs fewer.
 const SWEEPS_BEFORE_BALANCE: usize = 4;
 
+/// Balances one after another that do not halve the residual before there are no more.
+const MOST_IDLE_BALANCES: usize = 3;
+
 /// Bodies and contacts that are solved together.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Island<const D: usize>
@@ -113,10 +116,18 @@ where
         };
         // Few iterations do not pay back what acceleration disturbs at first.
         let accelerate = stop.iterations >= FEWEST_ACCELERATED;
-        let layered = self.is_layered();
+        let mut layered = self.is_layered();
+        // Residual before the balances that helped, and how many since have not.
+        let (mut lowest, mut idle) = (f64::INFINITY, 0);
         let (mut last, mut restart) = (f64::INFINITY, true);
         let mut solved = Solved::default();
         for iteration in 0..stop.iterations {
+            if layered && (iteration + 1) % SWEEPS_BEFORE_BALANCE == 0 {
+                let halved = solved.residual <= 0.5 * lowest;
+                (lowest, idle) = if halved { (solved.residual, 0) } else { (lowest, idle + 1) };
+                // Among bodies that bump into each other from all sides loads do not go by levels: balance and sweeps would undo each other for ever.
+                layered = !accelerate || idle <= MOST_IDLE_BALANCES;
+            }
             if layered && (iteration + 1) % SWEEPS_BEFORE_BALANCE == 0 {
                 self.balance(balance);
                 restart = true;
