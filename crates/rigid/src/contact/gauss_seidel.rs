@@ -22,6 +22,9 @@ pub(super) const FEWEST_ACCELERATED: usize = 40;
 /// Sweeps before the loads of levels are found at once: what is at rest needs fewer.
 const SWEEPS_BEFORE_BALANCE: usize = 4;
 
+/// Reduction of the largest change in a sweep that will do.
+const ENOUGH_REDUCTION: f64 = 1e-5;
+
 /// Balances one after another that do not halve the residual before there are no more.
 const MOST_IDLE_BALANCES: usize = 3;
 
@@ -121,6 +124,7 @@ where
         let (mut lowest, mut idle) = (f64::INFINITY, 0);
         let (mut last, mut restart) = (f64::INFINITY, true);
         let mut solved = Solved::default();
+        let mut tolerance = stop.tolerance;
         for iteration in 0..stop.iterations {
             if layered && (iteration + 1) % SWEEPS_BEFORE_BALANCE == 0 {
                 let halved = solved.residual <= 0.5 * lowest;
@@ -139,7 +143,11 @@ where
             // Up and down in turn: loads travel down, support travels up.
             let sums = self.sweep(iteration % 2 == 1);
             solved = Solved { iterations: iteration + 1, residual: sums.largest };
-            let good = sums.largest <= stop.tolerance
+            if iteration == 0 {
+                // What was far from solved at the start is in motion: it need not be as exact as what rests.
+                tolerance = (ENOUGH_REDUCTION * sums.largest).clamp(tolerance, stop.coarse.max(tolerance));
+            }
+            let good = sums.largest <= tolerance
                 || (iteration + 1 >= stop.enough && sums.largest <= stop.coarse);
             if good || iteration + 1 == stop.iterations {
                 break;

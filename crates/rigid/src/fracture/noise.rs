@@ -32,7 +32,7 @@ impl Roughness {
         let (mut scale, mut share) = (1.0 / self.wavelength, 0.5 * self.amplitude);
         for octave in 0..u64::from(self.octaves) {
             let y = x * scale;
-            let cell: [i64; D] = std::array::from_fn(|a| y[a].floor() as i64);
+            let cell: [i64; D] = std::array::from_fn(|a| floor(y[a]));
             let number = octave as usize;
             if number >= cells.octaves.len() {
                 cells.octaves.resize_with(number + 1, || ([i64::MIN; D], Vec::new()));
@@ -83,7 +83,7 @@ fn gradient<const D: usize>(cell: &[i64; D], corner: usize, seed: u64) -> Vector
 /// Noise within -1..1 in each component that vanishes on the integer lattice (K. Perlin, "Improving noise", 2002, with random instead of twelve gradients). `gradients` are those of the
 /// corners of the cell of `x`, for one component after the other.
 fn gradient_noise<const D: usize>(x: &Vector<D>, gradients: &[Vector<D>]) -> Vector<D> {
-    let t = x.map(|x| x - x.floor());
+    let t = x.map(|x| x - floor(x) as f64);
     let fade = t.map(|t| t * t * t * (t * (6.0 * t - 15.0) + 10.0));
     let mut sum = Vector::<D>::zeros();
     for corner in 0..1usize << D {
@@ -95,6 +95,13 @@ fn gradient_noise<const D: usize>(x: &Vector<D>, gradients: &[Vector<D>]) -> Vec
         }
     }
     sum.map(|value| value.clamp(-1.0, 1.0))
+}
+
+/// The largest integer that is not larger. (The one of the standard library is a call on processors that may lack the instruction.)
+#[inline(always)]
+fn floor(x: f64) -> i64 {
+    let whole = x as i64;
+    whole - i64::from(whole as f64 > x)
 }
 
 /// The finaliser of SplitMix64.
