@@ -85,16 +85,27 @@ fn gradient<const D: usize>(cell: &[i64; D], corner: usize, seed: u64) -> Vector
 fn gradient_noise<const D: usize>(x: &Vector<D>, gradients: &[Vector<D>]) -> Vector<D> {
     let t = x.map(|x| x - floor(x) as f64);
     let fade = t.map(|t| t * t * t * (t * (6.0 * t - 15.0) + 10.0));
-    let mut sum = Vector::<D>::zeros();
-    for corner in 0..1usize << D {
-        let weight: f64 =
-            (0..D).map(|axis| if corner >> axis & 1 == 1 { fade[axis] } else { 1.0 - fade[axis] }).product();
-        let way = Vector::<D>::from_fn(|axis, _| t[axis] - (corner >> axis & 1) as f64);
-        for component in 0..D {
-            sum[component] += weight * gradients[(component << D) + corner].dot(&way);
+    let mut weights = [1.0; 8];
+    for axis in 0..D {
+        for corner in 0..1usize << axis {
+            weights[corner | 1 << axis] = weights[corner] * fade[axis];
+            weights[corner] *= 1.0 - fade[axis];
         }
     }
-    sum.map(|value| value.clamp(-1.0, 1.0))
+    let mut noise = Vector::<D>::zeros();
+    for (component, gradients) in gradients.chunks_exact(1 << D).enumerate() {
+        let mut sum = 0.0;
+        for (corner, gradient) in gradients.iter().enumerate() {
+            // The gradient times the way from the corner.
+            let mut rise = 0.0;
+            for axis in 0..D {
+                rise += gradient[axis] * (t[axis] - (corner >> axis & 1) as f64);
+            }
+            sum += weights[corner] * rise;
+        }
+        noise[component] = sum.clamp(-1.0, 1.0);
+    }
+    noise
 }
 
 /// The largest integer that is not larger. (The one of the standard library is a call on processors that may lack the instruction.)
