@@ -35,9 +35,10 @@ impl Roughness {
             let cell: [i64; D] = std::array::from_fn(|a| floor(y[a]));
             let number = octave as usize;
             if number >= cells.octaves.len() {
-                cells.octaves.resize_with(number + 1, || ([i64::MIN; D], Vec::new()));
+                let slots = 1usize << (NoiseCells::<D>::BITS * D);
+                cells.octaves.resize_with(number + 1, || vec![([i64::MIN; D], Vec::new()); slots]);
             }
-            let (known, gradients) = &mut cells.octaves[number];
+            let (known, gradients) = &mut cells.octaves[number][NoiseCells::slot(&cell)];
             if *known != cell || gradients.is_empty() {
                 *known = cell;
                 gradients.clear();
@@ -65,10 +66,22 @@ impl Roughness {
     }
 }
 
-/// The cell of each octave's lattice that was looked at last, with the gradients at its corners for each axis of the displacement.
+/// Cells of each octave's lattice that were looked at last, with the gradients at their corners for each axis of the displacement.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NoiseCells<const D: usize> {
-    octaves: Vec<([i64; D], Vec<Vector<D>>)>,
+    octaves: Vec<Vec<NoiseCell<D>>>,
+}
+
+type NoiseCell<const D: usize> = ([i64; D], Vec<Vector<D>>);
+
+impl<const D: usize> NoiseCells<D> {
+    /// Bits of a cell's index on each axis that say where it is kept: neighbours do not drive each other out.
+    const BITS: usize = 2;
+
+    fn slot(cell: &[i64; D]) -> usize {
+        let mask = (1 << Self::BITS) - 1;
+        cell.iter().fold(0, |slot, index| slot << Self::BITS | (index & mask) as usize)
+    }
 }
 
 /// The random gradient at a corner of a cell of the integer lattice.

@@ -80,6 +80,7 @@ where
     ///
     /// Only seeds that can matter in the block are looked at: the distance to a seed and to a bisector both change by at most the block's
     /// radius.
+    #[expect(clippy::too_many_arguments)]
     pub(super) fn label_block(
         &self,
         placement: &Placement<D>,
@@ -87,6 +88,7 @@ where
         low: Index<D>,
         high: Index<D>,
         wanted: impl Fn(usize) -> bool,
+        cells: &mut NoiseCells<D>,
         labels: &mut Labels,
     ) {
         let seeds: &[Vector<D>] = &self.points;
@@ -131,7 +133,6 @@ where
         }
         let factor = placement.scale * self.shrink();
         let step = placement.row_step(lattice);
-        let mut cells = NoiseCells::default();
         let mut row = low;
         loop {
             let first = lattice.offset(row);
@@ -139,7 +140,7 @@ where
             for offset in first..first + (high[0] - low[0]).max(0) as usize {
                 if wanted(offset) {
                     let y = match &self.roughness {
-                        Some(rough) => x + rough.displacement_near(&x, &mut cells),
+                        Some(rough) => x + rough.displacement_near(&x, cells),
                         None => x,
                     };
                     // No distance changes by more than this between the centre and the sample.
