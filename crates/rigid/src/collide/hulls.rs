@@ -75,8 +75,8 @@ fn edges<const D: usize>(
     let points: Vec<Vector<D>> = hull.points.iter().map(point).collect();
     let outward: Vec<Vector<D>> = hull.faces.iter().map(|face| normal(&face.normal)).collect();
     let edge = |&(ends, faces): &([u32; 2], [u32; 2])| {
-        let [start, end] = ends.map(|c| points[c as usize]);
-        let normals = faces.map(|f| outward[f as usize]);
+        let (start, end) = (points[ends[0] as usize], points[ends[1] as usize]);
+        let normals = [outward[faces[0] as usize], outward[faces[1] as usize]];
         Edge { start, along: end - start, normals, arc: cross(&normals[1], &normals[0]) }
     };
     hull.edges.iter().map(edge).collect()

@@ -300,7 +300,7 @@ where
                                 self.phi.sample_with_gradient(&point, Interpolation::Linear, Reach::Interior);
                             let length = gradient.norm();
                             // On the body's surface, at most a spacing away.
-                            if length > 0.1 && distance.abs() <= h.max() {
+                            if length > 0.1 && distance.abs() <= length * h.max() {
                                 found.push((point - gradient * (distance / (length * length)), [own, other]));
                             }
                         }
