@@ -116,7 +116,9 @@ fn ordered<const D: usize>(
         let geometry = [a.geometry, b.geometry];
         let mut touches: Vec<Touch<D>> =
             contacts[from..].iter().map(|contact| contact.touch(&a.pose, &b.pose, geometry)).collect();
-        reduce::reduce(contacts, from, &mut touches);
+        let exact = [a, b].iter().all(|body| !body.geometry.is_by_particles());
+        let most = if exact { reduce::most_corners(D) } else { reduce::most_points(D) };
+        reduce::reduce(contacts, from, &mut touches, most);
     }
 }
 

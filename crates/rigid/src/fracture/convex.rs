@@ -91,10 +91,6 @@ where
             let off = hull.height(particle).abs() / self.spacing;
             odd += usize::from(off > LIKE);
             if odd > most || !(off <= ODD) {
-                if std::env::var("DBG").is_ok() {
-                    let offs: Vec<String> = piece.particles.iter().map(|p| hull.height(p) / self.spacing).filter(|x| x.abs() > LIKE).map(|x| format!("{x:.2}")).collect();
-                    eprintln!("rejected: voxels {} particles {} volume {:.3} faces {} off {:?}", piece.voxels, piece.particles.len(), volume() / piece.moments.volume, hull.faces.len(), &offs[..offs.len().min(40)]);
-                }
                 return false;
             }
         }
