@@ -13,7 +13,7 @@ const SAME_PATCH: f64 = 0.9;
 /// Patches kept for one pair of solids that are not convex.
 const MOST_PATCHES: usize = 6;
 
-/// Points of a patch are near if their gap is not larger than the smallest by more than this share of the patch's extent.
+/// Points of a patch are near if they overlap or their gap is not larger than the smallest by more than this share of the patch's extent.
 const NEAR: f64 = 0.02;
 /// Further points of a patch are kept if they are this share of its extent away from those that are.
 const APART: f64 = 0.1;
@@ -51,7 +51,7 @@ pub(super) fn reduce<const D: usize>(
         // What may carry load in this step comes first: a point high above the other body must not take the place of one that touches it.
         let flat = |r: Vector<D>| (r - normal * normal.dot(&r)).norm();
         let extent = patch.iter().map(|&i| flat(touches[i].point - touches[deepest].point)).fold(0.0, f64::max);
-        let limit = touches[deepest].gap + NEAR * extent;
+        let limit = touches[deepest].gap.max(0.0) + NEAR * extent;
         let (near, rest): (Vec<usize>, Vec<usize>) = patch.iter().partition(|&&i| touches[i].gap <= limit);
         let points: Vec<(Vector<D>, f64)> =
             near.iter().map(|&i| (touches[i].point, touches[i].gap)).collect();
