@@ -49,6 +49,9 @@ pub fn collide<const D: usize>(
     }
 }
 
+/// Rank of polytopes other than boxes.
+const HULL: u8 = 4;
+
 /// Order in which the two solids of a pair are handed to [`ordered`].
 fn rank<const D: usize>(geometry: &Geometry<D>) -> u8
 where
@@ -59,10 +62,10 @@ where
         Solid::Sphere { .. } => 1,
         Solid::Capsule { .. } => 2,
         Solid::Cuboid { .. } => 3,
-        Solid::Hull(_) => 4,
+        Solid::Hull(_) => HULL,
         Solid::Shape { .. } => 5,
         Solid::Mesh { .. } => 6,
-        Solid::Sampled if geometry.polytope().is_some() => 4,
+        Solid::Sampled if geometry.polytope().is_some() => HULL,
         Solid::Sampled => 7,
         Solid::HalfSpace { .. } => 8,
     }
@@ -116,9 +119,9 @@ fn ordered<const D: usize>(
         let geometry = [a.geometry, b.geometry];
         let mut touches: Vec<Touch<D>> =
             contacts[from..].iter().map(|contact| contact.touch(&a.pose, &b.pose, geometry)).collect();
-        let exact = [a, b].iter().all(|body| !body.geometry.is_by_particles());
-        let most = if exact { reduce::most_corners(D) } else { reduce::most_points(D) };
-        reduce::reduce(contacts, from, &mut touches, most);
+        let hull = |body: &Placed<'_, D>| rank(body.geometry) == HULL;
+        let cornered = (hull(a) || hull(b)) && !a.geometry.is_by_particles() && !b.geometry.is_by_particles();
+        reduce::reduce(contacts, from, &mut touches, cornered);
     }
 }
 

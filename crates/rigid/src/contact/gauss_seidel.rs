@@ -148,8 +148,8 @@ where
                 let motion = (sums.largest / (IN_MOTION * stop.coarse)).min(1.0);
                 tolerance = tolerance.max(stop.coarse * motion * motion);
             }
-            let good = sums.largest <= tolerance
-                || (iteration + 1 >= stop.enough && sums.largest <= stop.coarse);
+            let good =
+                sums.largest <= tolerance || (iteration + 1 >= stop.enough && sums.largest <= stop.coarse);
             if good || iteration + 1 == stop.iterations {
                 break;
             }

@@ -79,7 +79,9 @@ where
     pub fn material(&self, a: usize, b: usize) -> Material {
         let pair = self.bodies[a].material.pair(&self.bodies[b].material);
         let particle = self.bodies[a].is_particle() || self.bodies[b].is_particle();
-        if !self.siblings.is_empty() && self.siblings.binary_search(&[a.min(b) as u32, a.max(b) as u32]).is_ok() {
+        if !self.siblings.is_empty()
+            && self.siblings.binary_search(&[a.min(b) as u32, a.max(b) as u32]).is_ok()
+        {
             return Material { restitution: 0.0, ..pair };
         }
         match self.soft_friction.get(a.min(b)).filter(|_| particle) {

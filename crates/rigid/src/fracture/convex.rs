@@ -1,9 +1,9 @@
 //! Pieces that are convex: a Voronoi cell cuts a convex body into convex polytopes, which meet others exactly and in microseconds where samples of a distance
 //! would need hundreds of interpolations. Neighbouring pieces share the plane between their seeds, so none overlaps another at birth.
 
+use super::Piece;
 use super::pattern::{Pattern, Regions};
 use super::placement::Placement;
-use super::Piece;
 use crate::geometry::Clip;
 use crate::{Geometry, Hull};
 use splashdown_math::{Dim, Frame, Space, Vector};
@@ -54,15 +54,20 @@ where
             return Some(hull);
         }
         // A convex piece of a body that is not.
-        let own = Hull::within(&piece.particles, 0.5 * ROUND * self.spacing)?.simplified(ROUND * self.spacing)?;
+        let own =
+            Hull::within(&piece.particles, 0.5 * ROUND * self.spacing)?.simplified(ROUND * self.spacing)?;
         self.cell(&own, piece).filter(alike)
     }
 
     /// The part of `hull` in the Voronoi cell of the piece; all of it without seeds.
     fn cell(&self, hull: &Hull<D>, piece: &Piece<D>) -> Option<Hull<D>> {
         let Some(own) = self.seeds.get(piece.region as usize) else { return Some(hull.clone()) };
-        let mut order: Vec<(f64, &Vector<D>)> =
-            self.seeds.iter().map(|seed| ((seed - own).norm(), seed)).filter(|(away, _)| *away > 0.0).collect();
+        let mut order: Vec<(f64, &Vector<D>)> = self
+            .seeds
+            .iter()
+            .map(|seed| ((seed - own).norm(), seed))
+            .filter(|(away, _)| *away > 0.0)
+            .collect();
         order.sort_by(|a, b| a.0.total_cmp(&b.0));
         let mut clip = Clip::new(hull);
         let mut reach = clip.reach(own);

@@ -42,9 +42,8 @@ where
 
     /// A box.
     pub fn around(bounds: &Aabb<D>) -> Option<Self> {
-        let corner = |k: usize| {
-            Vector::from_fn(|a, _| if k >> a & 1 == 1 { bounds.max[a] } else { bounds.min[a] })
-        };
+        let corner =
+            |k: usize| Vector::from_fn(|a, _| if k >> a & 1 == 1 { bounds.max[a] } else { bounds.min[a] });
         Hull::new(&(0..1usize << D).map(corner).collect::<Vec<_>>()).map(|hull| Self::new(&hull))
     }
 
@@ -162,9 +161,8 @@ fn order<const D: usize>(points: &mut Vec<Vector<D>>, normal: &Vector<D>) {
     }
     let centre = points.iter().sum::<Vector<D>>() / points.len() as f64;
     let u = points[0] - centre;
-    let v: Vector<D> = Vector::from_fn(|a, _| {
-        normal[(a + 1) % D] * u[(a + 2) % D] - normal[(a + 2) % D] * u[(a + 1) % D]
-    });
+    let v: Vector<D> =
+        Vector::from_fn(|a, _| normal[(a + 1) % D] * u[(a + 2) % D] - normal[(a + 2) % D] * u[(a + 1) % D]);
     let mut angles: Vec<(f64, Vector<D>)> = points
         .iter()
         .map(|p| {

@@ -568,7 +568,8 @@ where
 
     /// Does contact go through surface particles and distances rather than an exact form?
     pub(crate) fn is_by_particles(&self) -> bool {
-        matches!(self.solid, Solid::Shape { .. } | Solid::Mesh { .. } | Solid::Sampled) && self.convex.is_none()
+        matches!(self.solid, Solid::Shape { .. } | Solid::Mesh { .. } | Solid::Sampled)
+            && self.convex.is_none()
     }
 
     /// The solid as a convex polytope, if it is one.
