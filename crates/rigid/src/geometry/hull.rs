@@ -84,7 +84,8 @@ where
         Self::from_simplices(points, &builder.facets)
     }
 
-    /// A hull around this one with fewer faces, no corner of which is above a face of this one by more than `tolerance` (m); some of its faces are faces of this
+    /// A hull around this one with fewer faces, no corner of which is above a face of this one by more than `tolerance` (m) unless that takes more than a
+    /// hundred faces; some of its faces are faces of this
     /// one, the others sides of its box.
     pub fn simplified(&self, tolerance: f64) -> Option<Self> {
         Clip::around(&Aabb::of_points(&self.points))?.narrowed(tolerance, |corner| {
