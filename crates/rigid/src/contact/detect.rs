@@ -107,7 +107,8 @@ where
             let [a, b] = [i, j].map(|k| motions[k as usize].velocity);
             let margin = one(i) + one(j);
             // A pair that bounces is seen to only where the two approach each other themselves: nothing else stops one of them first.
-            if stage.material(i as usize, j as usize).restitution > 0.0 {
+            let both = bodies[i as usize].is_dynamic() && bodies[j as usize].is_dynamic();
+            if both && stage.material(i as usize, j as usize).restitution > 0.0 {
                 let forced =
                     [i, j].map(|k| (motions[k as usize].velocity - start[k as usize].velocity).norm());
                 return Reach { margin: margin + dt * forced[0].max(forced[1]), moved: (a - b) * dt };

@@ -268,7 +268,7 @@ fn spin_of(lineage: u64) -> f64 {
     (lineage.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11) as f64 / (1u64 << 53) as f64 * std::f64::consts::TAU
 }
 
-#[allow(clippy::too_many_arguments)]
+#[expect(clippy::too_many_arguments)]
 fn fragment<const D: usize>(
     parent: &Body<D>,
     breakable: &Breakable<D>,

@@ -208,7 +208,7 @@ where
             if !(height > 0.0 && height * height < nearest.0) {
                 continue;
             }
-            let (square, away) = self.from_face(face, height, point);
+            let (square, away) = self.way_to_face(face, height, point);
             if square < nearest.0 {
                 nearest = (square, away);
             }
@@ -219,7 +219,7 @@ where
 
     /// Square of the distance (m^2) and the way from the closest point of a face to `point`, which is `height` above its plane.
     #[inline]
-    fn from_face(&self, face: &HullFace<D>, height: f64, point: &Vector<D>) -> (f64, Vector<D>) {
+    fn way_to_face(&self, face: &HullFace<D>, height: f64, point: &Vector<D>) -> (f64, Vector<D>) {
         let corner = |k: usize| &self.points[face.corners[k] as usize];
         let count = face.corners.len();
         let (mut within, mut nearest) = (true, (f64::INFINITY, Vector::zeros()));
