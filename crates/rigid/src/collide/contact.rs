@@ -25,13 +25,13 @@ where
     #[inline]
     pub fn to_world(&self, point: &Vector<D>) -> Vector<D> {
         let (turn, point) = (self.rotation.as_slice(), point.as_slice());
-        let mut moved = self.position;
+        let mut moved = Vector::zeros();
         for c in 0..D {
             for r in 0..D {
                 moved[r] += turn[D * c + r] * point[c];
             }
         }
-        moved
+        moved + self.position
     }
 
     /// Object coordinates of a world point.
