@@ -237,6 +237,7 @@ impl Ours {
             fix: EnergyFix::Always,
             linked: &[],
             asleep: &[],
+            siblings: &[],
             soft_friction: &[],
         };
         let before: Vec<BodyState<3>> = (self.frames.iter().zip(&self.motions))

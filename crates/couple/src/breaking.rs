@@ -12,7 +12,7 @@ pub(crate) const MOST_BREAKS_A_STEP: usize = 4;
 /// What a step knows of the bodies that broke in it.
 #[derive(Debug, Default)]
 pub(crate) struct Breaking {
-    /// Pairs of pieces of one body, ascending: they touch everywhere at birth and leave each other alone in this step.
+    /// Pairs of pieces of one body, ascending: they touch everywhere at birth and do not bounce in this step.
     pub siblings: Vec<[u32; 2]>,
     /// No body breaks any more in this step.
     pub done: bool,

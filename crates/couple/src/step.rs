@@ -157,7 +157,6 @@ where
     let state = started.as_ref();
     let Scratch { coupled, contact } = scratch;
     let mut linked = articulation.linked();
-    linked.extend(&breaking.siblings);
     let rigid_only = solids.is_none();
     // Solids that take part in the stages.
     let mut soft = solids.as_mut().filter(|solids| solids.takes_part());
@@ -203,6 +202,7 @@ where
         fix: model.options.energy_fix,
         linked: &linked,
         asleep: &[],
+        siblings: &breaking.siblings,
         soft_friction: &soft_friction,
     };
     if let Some(step) = &soft_step {

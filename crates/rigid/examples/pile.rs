@@ -71,6 +71,7 @@ fn main() {
             fix: EnergyFix::Always,
             linked: &[],
             asleep: &[],
+            siblings: &[],
             soft_friction: &[],
         };
         let push = |motions: &mut [Motion<3>], time: f64| {

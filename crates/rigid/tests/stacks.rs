@@ -48,6 +48,7 @@ impl Small {
             fix: EnergyFix::Always,
             linked: &[],
             asleep: &[],
+            siblings: &[],
             soft_friction: &[],
         };
         let push = |motions: &mut [Motion<3>], time: f64| {

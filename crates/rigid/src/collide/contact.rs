@@ -21,16 +21,65 @@ where
         Self { position: frame.position, rotation: Dim::to_matrix(&frame.rotation) }
     }
 
-    /// World position of an object point.
+    /// World position of an object point. Plain loops here and below: the general products are several times slower.
     #[inline]
     pub fn to_world(&self, point: &Vector<D>) -> Vector<D> {
-        self.rotation * point + self.position
+        let (turn, point) = (self.rotation.as_slice(), point.as_slice());
+        let mut moved = Vector::zeros();
+        for c in 0..D {
+            for r in 0..D {
+                moved[r] += turn[D * c + r] * point[c];
+            }
+        }
+        moved + self.position
     }
 
     /// Object coordinates of a world point.
     #[inline]
     pub fn to_object(&self, point: &Vector<D>) -> Vector<D> {
-        self.rotation.tr_mul(&(point - self.position))
+        let turn = self.rotation.as_slice();
+        let away = point - self.position;
+        let mut local = Vector::zeros();
+        for c in 0..D {
+            for r in 0..D {
+                local[c] += turn[D * c + r] * away[r];
+            }
+        }
+        local
+    }
+}
+
+/// How near two bodies must be for their contacts to matter.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reach<const D: usize> {
+    /// Gap (m) within which they matter whatever the direction.
+    pub margin: f64,
+    /// How far A moves relative to B meanwhile (m, world coordinates): a gap that this closes matters too.
+    pub moved: Vector<D>,
+}
+
+impl<const D: usize> From<f64> for Reach<D> {
+    /// Gaps of at most so much (m).
+    fn from(margin: f64) -> Self {
+        Self { margin, moved: Vector::zeros() }
+    }
+}
+
+impl<const D: usize> Reach<D> {
+    /// Largest gap that matters (m).
+    pub fn most(&self) -> f64 {
+        self.margin + self.moved.norm()
+    }
+
+    /// Largest gap (m) that matters where the unit vector `normal` separates the bodies, pointing from B to A.
+    #[inline]
+    pub fn along(&self, normal: &Vector<D>) -> f64 {
+        self.margin + (-self.moved.dot(normal)).max(0.0)
+    }
+
+    /// With the two bodies exchanged.
+    pub fn swapped(&self) -> Self {
+        Self { moved: -self.moved, ..*self }
     }
 }
 

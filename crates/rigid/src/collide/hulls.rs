@@ -1,14 +1,14 @@
 //! Convex polytope against convex polytope: separating axes over faces and pairs of edges, then face clipping.
 
-use super::{Contact, Guide, Pose};
+use super::{Contact, Guide, Pose, Reach};
 use crate::{Hull, HullFace};
 use splashdown_math::{Dim, Space, Vector};
 
-/// Contacts with a gap of at most `margin` (m); not yet reduced.
+/// Contacts within `reach`; not yet reduced.
 pub(super) fn collide<const D: usize>(
     hulls: [&Hull<D>; 2],
     pose: [&Pose<D>; 2],
-    margin: f64,
+    reach: &Reach<D>,
     contacts: &mut Vec<Contact<D>>,
 ) where
     Dim<D>: Space<D>,
@@ -25,7 +25,7 @@ pub(super) fn collide<const D: usize>(
             let world = frame.rotation * face.normal;
             let deepest = other.points[other.support(&-(others.rotation.tr_mul(&world))) as usize];
             let gap = face.normal.dot(&frame.to_object(&others.to_world(&deepest))) - face.offset;
-            if gap > margin {
+            if gap > reach.along(&if body == 0 { -world } else { world }) {
                 return;
             }
             // The first body stays reference unless the second is clearly better.
@@ -36,11 +36,9 @@ pub(super) fn collide<const D: usize>(
         }
     }
     if D == 3
-        && let Some((gap, contact)) = best_edges(hulls, pose)
+        && let Some((gap, contact)) = best_edges(hulls, pose, reach)
     {
-        if gap > margin {
-            return;
-        }
+        let Some(contact) = contact else { return };
         if gap > best.0 + 1e-3 * size {
             contacts.push(contact);
             return;
@@ -48,65 +46,100 @@ pub(super) fn collide<const D: usize>(
     }
     let (_, body, index) = best;
     let from = contacts.len();
-    clip(hulls[body], index, hulls[1 - body], pose[body], pose[1 - body], margin, contacts);
+    clip(hulls[body], index, hulls[1 - body], pose[body], pose[1 - body], reach.most(), contacts);
     if body == 1 {
         contacts[from..].iter_mut().for_each(|contact| *contact = contact.swapped());
     }
 }
 
-/// The pair of edges with the largest gap along the normal of both (3D), among those that form a face of the Minkowski difference.
-fn best_edges<const D: usize>(hulls: [&Hull<D>; 2], pose: [&Pose<D>; 2]) -> Option<(f64, Contact<D>)>
+/// An edge as the search for the best pair sees it, in the coordinates of A.
+#[derive(Clone, Copy)]
+struct Edge<const D: usize> {
+    start: Vector<D>,
+    along: Vector<D>,
+    /// Normals of the two faces that meet there; for B turned round, as the Minkowski difference has them.
+    normals: [Vector<D>; 2],
+    /// Second normal times first: the plane of the arc between them on the Gauss map.
+    arc: Vector<D>,
+}
+
+fn cross<const D: usize>(u: &Vector<D>, v: &Vector<D>) -> Vector<D> {
+    Vector::from_fn(|a, _| u[(a + 1) % D] * v[(a + 2) % D] - u[(a + 2) % D] * v[(a + 1) % D])
+}
+
+fn edges<const D: usize>(
+    hull: &Hull<D>,
+    point: impl Fn(&Vector<D>) -> Vector<D>,
+    normal: impl Fn(&Vector<D>) -> Vector<D>,
+) -> Vec<Edge<D>> {
+    let points: Vec<Vector<D>> = hull.points.iter().map(point).collect();
+    let outward: Vec<Vector<D>> = hull.faces.iter().map(|face| normal(&face.normal)).collect();
+    let edge = |&(ends, faces): &([u32; 2], [u32; 2])| {
+        let (start, end) = (points[ends[0] as usize], points[ends[1] as usize]);
+        let normals = [outward[faces[0] as usize], outward[faces[1] as usize]];
+        Edge { start, along: end - start, normals, arc: cross(&normals[1], &normals[0]) }
+    };
+    hull.edges.iter().map(edge).collect()
+}
+
+/// The pair of edges with the largest gap along the normal of both (3D), among those that form a face of the Minkowski difference; no
+/// contact if one of them separates the bodies by more than `reach`.
+fn best_edges<const D: usize>(
+    hulls: [&Hull<D>; 2],
+    pose: [&Pose<D>; 2],
+    reach: &Reach<D>,
+) -> Option<(f64, Option<Contact<D>>)>
 where
     Dim<D>: Space<D>,
 {
-    let cross = |u: &Vector<D>, v: &Vector<D>| {
-        Vector::<D>::from_fn(|a, _| u[(a + 1) % D] * v[(a + 2) % D] - u[(a + 2) % D] * v[(a + 1) % D])
-    };
     let turn = pose[0].rotation.tr_mul(&pose[1].rotation);
     let shift = pose[0].to_object(&pose[1].position);
-    let mut best: Option<(f64, Contact<D>)> = None;
-    for (i, (ends_a, faces_a)) in hulls[0].edges.iter().enumerate() {
-        let [a0, a1] = ends_a.map(|c| hulls[0].points[c as usize]);
-        let [na, nb] = faces_a.map(|f| hulls[0].faces[f as usize].normal);
-        let along_a = a1 - a0;
-        for (j, (ends_b, faces_b)) in hulls[1].edges.iter().enumerate() {
-            let [b0, b1] = ends_b.map(|c| turn * hulls[1].points[c as usize] + shift);
-            let [nc, nd] = faces_b.map(|f| -(turn * hulls[1].faces[f as usize].normal));
-            let along_b = b1 - b0;
+    let of_a = edges(hulls[0], |p| *p, |n| *n);
+    let of_b = edges(hulls[1], |p| turn * p + shift, |n| -(turn * n));
+    let reach = Reach { moved: pose[0].rotation.tr_mul(&reach.moved), ..*reach };
+    let mut best: Option<(f64, Option<Contact<D>>)> = None;
+    for (i, a) in of_a.iter().enumerate() {
+        for (j, b) in of_b.iter().enumerate() {
             // Do the arcs of the Gauss maps cross? (Gregorius, GDC 2013.)
-            let (ba, dc) = (cross(&nb, &na), cross(&nd, &nc));
-            let (cba, dba) = (nc.dot(&ba), nd.dot(&ba));
-            let (adc, bdc) = (na.dot(&dc), nb.dot(&dc));
-            if !(cba * dba < 0.0 && adc * bdc < 0.0 && cba * bdc > 0.0) {
+            let (cba, dba) = (b.normals[0].dot(&a.arc), b.normals[1].dot(&a.arc));
+            if !(cba * dba < 0.0) {
                 continue;
             }
-            let normal = cross(&along_a, &along_b);
+            let (adc, bdc) = (a.normals[0].dot(&b.arc), a.normals[1].dot(&b.arc));
+            if !(adc * bdc < 0.0 && cba * bdc > 0.0) {
+                continue;
+            }
+            let normal = cross(&a.along, &b.along);
             let length = normal.norm();
-            if length < 1e-6 * along_a.norm() * along_b.norm() {
+            if length < 1e-6 * a.along.norm() * b.along.norm() {
                 continue;
             }
             let mut normal = normal / length;
-            if normal.dot(&a0) < 0.0 {
+            // Out of A, as the faces that meet at its edge.
+            if normal.dot(&(a.normals[0] + a.normals[1])) < 0.0 {
                 normal = -normal;
             }
-            let gap = normal.dot(&(b0 - a0));
+            let between = b.start - a.start;
+            let gap = normal.dot(&between);
+            if gap > reach.along(&-normal) {
+                return Some((gap, None));
+            }
             if best.as_ref().is_some_and(|best| gap <= best.0) {
                 continue;
             }
-            let between = b0 - a0;
-            let (aa, bb, ab) = (along_a.norm_squared(), along_b.norm_squared(), along_a.dot(&along_b));
-            let (ea, eb) = (along_a.dot(&between), along_b.dot(&between));
+            let (aa, bb, ab) = (a.along.norm_squared(), b.along.norm_squared(), a.along.dot(&b.along));
+            let (ea, eb) = (a.along.dot(&between), b.along.dot(&between));
             let determinant = aa * bb - ab * ab;
             let s = ((ea * bb - ab * eb) / determinant).clamp(0.0, 1.0);
             let t = ((ab * ea - aa * eb) / determinant).clamp(0.0, 1.0);
             let contact = Contact {
-                on_a: a0 + along_a * s,
-                on_b: turn.tr_mul(&(b0 + along_b * t - shift)),
+                on_a: a.start + a.along * s,
+                on_b: turn.tr_mul(&(b.start + b.along * t - shift)),
                 radius: [0.0; 2],
                 guide: Guide::FixedToA(-normal),
                 feature: 0x4000_0000 | ((i as u32) << 12 & 0xfff_000) | (j as u32 & 0xfff),
             };
-            best = Some((gap, contact));
+            best = Some((gap, Some(contact)));
         }
     }
     best

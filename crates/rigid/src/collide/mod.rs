@@ -12,7 +12,7 @@ mod rounded;
 #[cfg(test)]
 mod tests;
 
-pub use contact::{Contact, Guide, Pose, Touch};
+pub use contact::{Contact, Guide, Pose, Reach, Touch};
 
 use crate::{Geometry, Solid};
 use splashdown_math::{Dim, Space, Vector};
@@ -29,47 +29,57 @@ where
     pub pose: Pose<D>,
 }
 
-/// Appends the contacts of two bodies with a gap of at most `margin` (m). Which body is A does not matter to the physics.
+/// Appends the contacts of two bodies within `reach`, a gap (m) or a [`Reach`]. Which body is A does not matter to the physics.
 #[inline(never)]
 pub fn collide<const D: usize>(
     a: &Placed<'_, D>,
     b: &Placed<'_, D>,
-    margin: f64,
+    reach: impl Into<Reach<D>>,
     contacts: &mut Vec<Contact<D>>,
 ) where
     Dim<D>: Space<D>,
 {
+    let reach = &reach.into();
     let from = contacts.len();
-    if rank(a.geometry.solid()) <= rank(b.geometry.solid()) {
-        ordered(a, b, margin, contacts);
+    if rank(a.geometry) <= rank(b.geometry) {
+        ordered(a, b, reach, contacts);
     } else {
-        ordered(b, a, margin, contacts);
+        ordered(b, a, &reach.swapped(), contacts);
         contacts[from..].iter_mut().for_each(|contact| *contact = contact.swapped());
     }
 }
 
+/// Rank of polytopes other than boxes.
+const HULL: u8 = 4;
+
 /// Order in which the two solids of a pair are handed to [`ordered`].
-fn rank<const D: usize>(solid: &Solid<D>) -> u8
+fn rank<const D: usize>(geometry: &Geometry<D>) -> u8
 where
     Dim<D>: Space<D>,
 {
-    match solid {
+    match geometry.solid() {
         Solid::Point { .. } => 0,
         Solid::Sphere { .. } => 1,
         Solid::Capsule { .. } => 2,
         Solid::Cuboid { .. } => 3,
-        Solid::Hull(_) => 4,
+        Solid::Hull(_) => HULL,
         Solid::Shape { .. } => 5,
         Solid::Mesh { .. } => 6,
+        Solid::Sampled if geometry.polytope().is_some() => HULL,
         Solid::Sampled => 7,
         Solid::HalfSpace { .. } => 8,
     }
 }
 
-fn ordered<const D: usize>(a: &Placed<'_, D>, b: &Placed<'_, D>, margin: f64, contacts: &mut Vec<Contact<D>>)
-where
+fn ordered<const D: usize>(
+    a: &Placed<'_, D>,
+    b: &Placed<'_, D>,
+    reach: &Reach<D>,
+    contacts: &mut Vec<Contact<D>>,
+) where
     Dim<D>: Space<D>,
 {
+    let margin = reach.most();
     let from = contacts.len();
     match (a.geometry.solid(), b.geometry.solid()) {
         (Solid::HalfSpace { .. }, _) | (_, Solid::Point { .. }) => {}
@@ -98,18 +108,20 @@ where
             cuboids::collide([half, other], [&a.pose, &b.pose], margin, contacts);
             return;
         }
-        (Solid::Cuboid { .. } | Solid::Hull(_), Solid::Hull(hull)) => {
-            if let Some(first) = a.geometry.polytope() {
-                hulls::collide([first, hull], [&a.pose, &b.pose], margin, contacts);
+        _ => match (a.geometry.polytope(), b.geometry.polytope()) {
+            (Some(first), Some(second)) => {
+                hulls::collide([first, second], [&a.pose, &b.pose], reach, contacts);
             }
-        }
-        _ => fields::collide(a, b, margin, contacts),
+            _ => fields::collide(a, b, margin, contacts),
+        },
     }
     if contacts.len() - from > reduce::most_points(D) {
         let geometry = [a.geometry, b.geometry];
         let mut touches: Vec<Touch<D>> =
             contacts[from..].iter().map(|contact| contact.touch(&a.pose, &b.pose, geometry)).collect();
-        reduce::reduce(contacts, from, &mut touches);
+        let hull = |body: &Placed<'_, D>| rank(body.geometry) == HULL;
+        let cornered = (hull(a) || hull(b)) && !a.geometry.is_by_particles() && !b.geometry.is_by_particles();
+        reduce::reduce(contacts, from, &mut touches, cornered);
     }
 }
 
@@ -159,12 +171,12 @@ fn against_half_space<const D: usize>(
                 push(point, 0.0, corner);
             }
         }
-        Solid::Hull(hull) => {
-            hull.points.iter().enumerate().for_each(|(index, point)| push(*point, 0.0, index as u32));
-        }
-        Solid::Shape { .. } | Solid::Mesh { .. } | Solid::Sampled => {
-            let particles = a.geometry.particles().iter().enumerate();
-            particles.for_each(|(index, point)| push(*point, 0.0, index as u32));
+        Solid::Hull(_) | Solid::Shape { .. } | Solid::Mesh { .. } | Solid::Sampled => {
+            let points = match a.geometry.polytope() {
+                Some(hull) => hull.points.as_slice(),
+                None => a.geometry.particles(),
+            };
+            points.iter().enumerate().for_each(|(index, point)| push(*point, 0.0, index as u32));
         }
     }
 }

@@ -13,9 +13,24 @@ const SAME_PATCH: f64 = 0.9;
 /// Patches kept for one pair of solids that are not convex.
 const MOST_PATCHES: usize = 6;
 
-/// Keeps [`most_points`] of each patch of similar normals. Deterministic: ties go to the first.
-pub(super) fn reduce<const D: usize>(contacts: &mut Vec<Contact<D>>, from: usize, touches: &mut Vec<Touch<D>>)
-where
+/// Points of a patch are near if they overlap or their gap is not larger than the smallest by more than this share of the patch's extent.
+const NEAR: f64 = 0.02;
+/// Further points of a patch are kept if they are this share of its extent away from those that are.
+const APART: f64 = 0.1;
+
+/// Most points of a patch of polytopes, whose faces have more corners than those of boxes: without support at one of them a body tips over it.
+const fn most_corners(dimension: usize) -> usize {
+    if dimension == 2 { 2 } else { 6 }
+}
+
+/// Keeps [`most_points`] of each patch of similar normals; where `cornered` polytopes meet, those that are near first, up to [`most_corners`].
+/// Deterministic: ties go to the first.
+pub(super) fn reduce<const D: usize>(
+    contacts: &mut Vec<Contact<D>>,
+    from: usize,
+    touches: &mut Vec<Touch<D>>,
+    cornered: bool,
+) where
     Dim<D>: Space<D>,
 {
     let count = contacts.len() - from;
@@ -34,10 +49,37 @@ where
         let patch: Vec<usize> =
             (0..count).filter(|&i| free[i] && touches[i].normal.dot(&normal) > SAME_PATCH).collect();
         patch.iter().for_each(|&i| free[i] = false);
+        // What may carry load in this step comes first: a point high above the other body must not take the place of one that touches it.
+        let flat = |r: Vector<D>| (r - normal * normal.dot(&r)).norm();
+        let extent =
+            patch.iter().map(|&i| flat(touches[i].point - touches[deepest].point)).fold(0.0, f64::max);
+        let limit = if cornered { touches[deepest].gap.max(0.0) + NEAR * extent } else { f64::INFINITY };
+        let (near, rest): (Vec<usize>, Vec<usize>) = patch.iter().partition(|&&i| touches[i].gap <= limit);
         let points: Vec<(Vector<D>, f64)> =
-            patch.iter().map(|&i| (touches[i].point, touches[i].gap)).collect();
-        let start = patch.iter().position(|&i| i == deepest).unwrap_or(0);
-        kept.extend(spanning(&points, start, &normal).into_iter().map(|i| patch[i]));
+            near.iter().map(|&i| (touches[i].point, touches[i].gap)).collect();
+        let start = near.iter().position(|&i| i == deepest).unwrap_or(0);
+        let first = kept.len();
+        kept.extend(spanning(&points, start, &normal).into_iter().map(|i| near[i]));
+        if !cornered {
+            continue;
+        }
+        for (others, most) in [(near, most_corners(D)), (rest, most_points(D))] {
+            while kept.len() - first < most {
+                let away = |i: usize| {
+                    let from_kept = kept[first..].iter().map(|&k| flat(touches[i].point - touches[k].point));
+                    from_kept.fold(f64::INFINITY, f64::min)
+                };
+                let mut best = (None, APART * extent);
+                for &i in &others {
+                    let distance = away(i);
+                    if distance > best.1 {
+                        best = (Some(i), distance);
+                    }
+                }
+                let Some(found) = best.0 else { break };
+                kept.push(found);
+            }
+        }
     }
     kept.sort_unstable();
     for (to, &i) in kept.iter().enumerate() {

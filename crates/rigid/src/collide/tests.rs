@@ -124,7 +124,7 @@ where
         let (mut own, mut hull) = (Vec::new(), Vec::new());
         cuboids::collide([&half, &half], [&pa, &pb], 0.0, &mut own);
         let polytope = cuboid.polytope().unwrap();
-        hulls::collide([polytope, polytope], [&pa, &pb], 0.0, &mut hull);
+        hulls::collide([polytope, polytope], [&pa, &pb], &0.0.into(), &mut hull);
         let depth = |contacts: &[Contact<D>]| {
             contacts.iter().map(|c| c.touch(&pa, &pb, [&cuboid, &cuboid]).gap).fold(f64::INFINITY, f64::min)
         };
@@ -207,4 +207,57 @@ fn a_torus_rests_on_a_box_by_its_particles() {
     assert!((deepest(&touches).unwrap().gap + 0.005).abs() < 1e-4);
     let spread = touches.iter().map(|t| t.point.xz().norm()).fold(f64::INFINITY, f64::min);
     assert!(spread > 0.45, "{spread}");
+}
+
+/// Bodies that move apart have no contacts ahead of their meeting, bodies that approach have, and those that pass by each other have none.
+#[test]
+fn only_the_motion_along_a_separating_direction_reaches() {
+    let points: Vec<Vector<3>> = (0..8)
+        .map(|k| Vector::from_fn(|a, _| if k >> a & 1 == 1 { 0.5 } else { -0.5 }))
+        .chain([Vector::from([0.0, 0.55, 0.0])])
+        .collect();
+    let hull = Geometry::hull(&points).unwrap();
+    let at = |x: f64| Placed {
+        geometry: &hull,
+        pose: Pose::new(&Frame { position: Vector::from([x, 0.0, 0.0]), ..Frame::identity() }),
+    };
+    let (a, b) = (at(1.2), at(0.0));
+    let count = |moved: [f64; 3]| {
+        let mut contacts = Vec::new();
+        collide(&a, &b, Reach { margin: 0.01, moved: moved.into() }, &mut contacts);
+        let mut swapped = Vec::new();
+        collide(&b, &a, Reach { margin: 0.01, moved: (-Vector::from(moved)) }, &mut swapped);
+        assert_eq!(contacts.is_empty(), swapped.is_empty());
+        contacts.len()
+    };
+    assert!(count([-0.3, 0.0, 0.0]) >= 4);
+    assert_eq!(count([0.3, 0.0, 0.0]), 0);
+    assert_eq!(count([0.0, -0.3, 0.0]), 0);
+    assert_eq!(count([-0.1, 0.0, 0.0]), 0);
+}
+
+/// A flat prism of six sides lies on the ground with all corners of its face, and the corners of the other face, within reach but high above, do not take
+/// their places; nor do they when it lies a little tilted with one corner in the ground.
+#[test]
+fn a_prism_on_the_ground_is_held_at_every_corner_that_touches() {
+    let corner = |k: usize, y: f64| {
+        let angle = std::f64::consts::TAU * (k % 6) as f64 / 6.0;
+        Vector::<3>::from([0.2 * angle.cos(), y, 0.2 * angle.sin()])
+    };
+    let points: Vec<Vector<3>> = (0..12).map(|k| corner(k, if k < 6 { -0.05 } else { 0.05 })).collect();
+    let prism = Geometry::hull(&points).unwrap();
+    let ground = Geometry::<3>::half_space(Vector::from([0.0, 1.0, 0.0])).unwrap();
+    let below = Placed { geometry: &ground, pose: Pose::new(&Frame::identity()) };
+    for tilt in [0.0, 0.02] {
+        let described = Frame {
+            position: Vector::from([0.0, 0.05, 0.0]),
+            rotation: Dim::<3>::exp(&Vector::from([0.0, 0.0, tilt])),
+        };
+        let frame = described.compose(&prism.placement().inverse());
+        let above = Placed { geometry: &prism, pose: Pose::new(&frame) };
+        let touches = found(&above, &below, 0.3);
+        let low = touches.iter().filter(|touch| touch.gap < 0.02).count();
+        assert_eq!(low, 6, "tilt {tilt}: {:?}", touches.iter().map(|t| t.gap).collect::<Vec<_>>());
+        assert_eq!(touches.len(), 6);
+    }
 }

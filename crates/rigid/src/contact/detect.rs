@@ -1,8 +1,8 @@
 //! All contacts of one configuration: broad phase, then narrow phase, in a fixed order for any number of threads.
 
 use super::{BroadPhase, ContactStage};
-use crate::collide::{Contact, Placed, Pose, Touch, collide};
-use crate::{Body, Geometry, Kind, Motion, Solid};
+use crate::collide::{Contact, Placed, Pose, Reach, Touch, collide};
+use crate::{Body, Geometry, Kind, Motion};
 use splashdown_geometry::Aabb;
 use splashdown_math::{Coordinates, Dim, Frame, Space};
 use splashdown_parallel::prelude::*;
@@ -51,10 +51,12 @@ impl<const D: usize> Contacts<D>
 where
     Dim<D>: Space<D>,
 {
-    /// Finds every pair that can touch within the step with the motions `motions` from `frames`.
+    /// Finds every pair that can touch within the step with the motions `motions` from `frames`, or with one of the two moving as in `start`, without the
+    /// forces of this step.
     pub fn detect(
         stage: &ContactStage<'_, D>,
         frames: &[Frame<D>],
+        start: &[Motion<D>],
         motions: &[Motion<D>],
         broad: &mut BroadPhase<D>,
     ) -> Self {
@@ -103,30 +105,36 @@ where
                 geometry.map_or(0.0, margin) + turn
             };
             let [a, b] = [i, j].map(|k| motions[k as usize].velocity);
+            let margin = one(i) + one(j);
+            // A pair that bounces is seen to only where the two approach each other themselves: nothing else stops one of them first.
+            let both = bodies[i as usize].is_dynamic() && bodies[j as usize].is_dynamic();
+            if both && stage.material(i as usize, j as usize).restitution > 0.0 {
+                let forced =
+                    [i, j].map(|k| (motions[k as usize].velocity - start[k as usize].velocity).norm());
+                return Reach { margin: margin + dt * forced[0].max(forced[1]), moved: (a - b) * dt };
+            }
             // Bodies that fall together meet when something stops the lower one; those that are further apart than they are large meet in another step.
             let sizes: f64 = [i, j]
                 .iter()
                 .filter_map(|&k| bodies[k as usize].geometry.as_deref().map(Geometry::radius))
                 .sum();
             let alone = (dt * a.norm().max(b.norm())).min(sizes);
-            one(i) + one(j) + (dt * (a - b).norm()).max(alone)
+            Reach::from(margin + (dt * (a - b).norm()).max(alone))
         };
         Self::narrow(bodies, &poses, &candidates, reach)
     }
 
-    /// Contacts of `candidates` within `reach` (m).
+    /// Contacts of `candidates` within `reach`.
     pub fn narrow(
         bodies: &[Body<D>],
         poses: &[Pose<D>],
         candidates: &[[u32; 2]],
-        reach: impl Fn([u32; 2]) -> f64 + Sync,
+        reach: impl Fn([u32; 2]) -> Reach<D> + Sync,
     ) -> Self {
         // A pair of solids that meet by their surface particles is worth a hundred others.
         let dear = |i: u32| {
             let geometry = bodies[i as usize].geometry.as_deref();
-            geometry.is_some_and(|geometry| {
-                matches!(geometry.solid(), Solid::Shape { .. } | Solid::Mesh { .. } | Solid::Sampled)
-            })
+            geometry.is_some_and(Geometry::is_by_particles)
         };
         let length = if candidates.iter().any(|&[i, j]| dear(i) && dear(j)) { 4 } else { 256 };
         let parts: Vec<Self> = candidates

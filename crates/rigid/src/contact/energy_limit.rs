@@ -5,7 +5,7 @@
 //! the step. State and energy belong together at the end of a step (spec/rigid-bodies.md 3.11), so there the excess is taken out of the motion.
 
 use super::{ContactMethod, ContactSolver, ContactStage, centre_of_mass, common_inertia, momenta};
-use crate::{BodyState, Geometry, Kind, Motion, Solid};
+use crate::{BodyState, Geometry, Kind, Motion};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Vector};
 
 impl<const D: usize> ContactSolver<D>
@@ -45,8 +45,7 @@ where
         }
         // A body known by its particles rolls as a polyhedron: its energy goes up and down, and taking off what goes up would brake.
         for (i, body) in stage.bodies.iter().enumerate().filter(|(_, body)| body.is_dynamic()) {
-            let solid = body.geometry.as_deref().map(Geometry::solid);
-            exempt[i] |= matches!(solid, Some(Solid::Shape { .. } | Solid::Mesh { .. } | Solid::Sampled));
+            exempt[i] |= body.geometry.as_deref().is_some_and(Geometry::is_by_particles);
         }
         for island in &self.islands {
             let held = island.inverse.iter().any(|inverse| inverse.is_infinite());

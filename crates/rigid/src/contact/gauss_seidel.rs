@@ -22,6 +22,12 @@ pub(super) const FEWEST_ACCELERATED: usize = 40;
 /// Sweeps before the loads of levels are found at once: what is at rest needs fewer.
 const SWEEPS_BEFORE_BALANCE: usize = 4;
 
+/// First change in units of the coarse tolerance from which on that tolerance will do; below, with its square.
+const IN_MOTION: f64 = 1e3;
+
+/// Balances one after another that do not halve the residual before there are no more.
+const MOST_IDLE_BALANCES: usize = 1;
+
 /// Bodies and contacts that are solved together.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Island<const D: usize>
@@ -113,10 +119,19 @@ where
         };
         // Few iterations do not pay back what acceleration disturbs at first.
         let accelerate = stop.iterations >= FEWEST_ACCELERATED;
-        let layered = self.is_layered();
+        let mut layered = self.is_layered();
+        // Lowest residual before a balance, and how many since have not halved it.
+        let (mut lowest, mut idle) = (f64::INFINITY, 0);
         let (mut last, mut restart) = (f64::INFINITY, true);
         let mut solved = Solved::default();
+        let mut tolerance = stop.tolerance;
         for iteration in 0..stop.iterations {
+            if layered && (iteration + 1) % SWEEPS_BEFORE_BALANCE == 0 {
+                idle = if solved.residual <= 0.5 * lowest { 0 } else { idle + 1 };
+                lowest = lowest.min(solved.residual);
+                // Among bodies that bump into each other from all sides loads do not go by levels: balance and sweeps would undo each other for ever.
+                layered = !accelerate || idle <= MOST_IDLE_BALANCES;
+            }
             if layered && (iteration + 1) % SWEEPS_BEFORE_BALANCE == 0 {
                 self.balance(balance);
                 restart = true;
@@ -128,8 +143,13 @@ where
             // Up and down in turn: loads travel down, support travels up.
             let sums = self.sweep(iteration % 2 == 1);
             solved = Solved { iterations: iteration + 1, residual: sums.largest };
-            let good = sums.largest <= stop.tolerance
-                || (iteration + 1 >= stop.enough && sums.largest <= stop.coarse);
+            if iteration == 0 {
+                // What was far from solved at the start is in motion: it need not be as exact as what rests.
+                let motion = (sums.largest / (IN_MOTION * stop.coarse)).min(1.0);
+                tolerance = tolerance.max(stop.coarse * motion * motion);
+            }
+            let good =
+                sums.largest <= tolerance || (iteration + 1 >= stop.enough && sums.largest <= stop.coarse);
             if good || iteration + 1 == stop.iterations {
                 break;
             }
@@ -229,7 +249,7 @@ where
         let mut sums = Sums::default();
         let Self { manifolds, impulses, inverse, twists, .. } = self;
         let mut visit = |manifold: &Manifold<D>, impulses: &mut Impulses| {
-            let [a, b] = manifold.bodies.map(|b| b as usize);
+            let (a, b) = (manifold.bodies[0] as usize, manifold.bodies[1] as usize);
             let (mut ta, mut tb) = (twists[a], twists[b]);
             let mut local = manifold.relative(&ta, &tb);
             let push = manifold.relax(impulses, &mut local, &mut sums);

@@ -267,7 +267,8 @@ where
         }
         let force = Vector::from(force);
         let moment = self.spin_from(&local[D..Self::SIZE]);
-        (force, [0, 1].map(|k| Dim::cross(&self.arms[k], &force) + moment))
+        // Written out: `map` of an array is a call here, in the innermost loop of contact.
+        (force, [Dim::cross(&self.arms[0], &force) + moment, Dim::cross(&self.arms[1], &force) + moment])
     }
 
     /// Changes the twists of A and B by an impulse and moment on A.
@@ -413,12 +414,14 @@ where
             if count == 2 {
                 // Sliding: with one step for both the fixed point has friction exactly against the velocity.
                 let step = 1.0 / factor(0).max(factor(1));
-                wanted = [0, 1].map(|k| impulses[row + k] - local[FROM + k] * step);
+                for k in 0..2 {
+                    wanted[k] = impulses[row + k] - local[FROM + k] * step;
+                }
                 square = wanted[0] * wanted[0] + wanted[1] * wanted[1];
             }
             if square > limit * limit {
                 let scale = limit / square.sqrt();
-                wanted = wanted.map(|wanted| wanted * scale);
+                wanted.iter_mut().for_each(|wanted| *wanted *= scale);
             }
         }
         for k in 0..count {

@@ -62,6 +62,8 @@ where
     /// Pairs (ascending) that never touch, such as bodies joined to each other; they count as connected. A body paired with itself is joined to
     /// the world.
     pub linked: &'a [[u32; 2]],
+    /// Pairs (ascending) of fragments that a body broke into in this step: they touch everywhere at birth and push each other without a bounce.
+    pub siblings: &'a [[u32; 2]],
     /// For each body, does it sleep? Empty if none does. Pairs of which nothing is awake are not looked at; of the others those that touch have to
     /// be woken ([`ContactSolver::wake_touched`]) before contact is solved.
     pub asleep: &'a [bool],
@@ -77,6 +79,11 @@ where
     pub fn material(&self, a: usize, b: usize) -> Material {
         let pair = self.bodies[a].material.pair(&self.bodies[b].material);
         let particle = self.bodies[a].is_particle() || self.bodies[b].is_particle();
+        if !self.siblings.is_empty()
+            && self.siblings.binary_search(&[a.min(b) as u32, a.max(b) as u32]).is_ok()
+        {
+            return Material { restitution: 0.0, ..pair };
+        }
         match self.soft_friction.get(a.min(b)).filter(|_| particle) {
             Some(&friction) => Material { friction, ..pair },
             None => pair,
@@ -162,7 +169,7 @@ where
             return;
         }
         self.at.place(stage.bodies, frames);
-        self.contacts = Contacts::detect(stage, frames, half, &mut self.broad);
+        self.contacts = Contacts::detect(stage, frames, start, half, &mut self.broad);
         self.at.find_touches(stage.bodies, &self.contacts, |_| true);
         self.report.pairs = self.contacts.pairs.len();
         self.report.contacts = self.contacts.contacts.len();

@@ -215,7 +215,7 @@ fn visit<const D: usize>(
 where
     Dim<D>: Space<D>,
 {
-    let [a, b] = contact.bodies.map(|b| b as usize);
+    let (a, b) = (contact.bodies[0] as usize, contact.bodies[1] as usize);
     let (mut of_a, mut of_b) = (twists[a], twists[b]);
     let changed = contact.relax(responses, &mut of_a, &mut of_b);
     twists[a] = of_a;
@@ -232,7 +232,7 @@ where
         let layered = self.is_layered();
         let Self { round, inverse, twists, levels, .. } = self;
         let responses: Vec<Response> = inverse.iter().map(response).collect();
-        let respond = |bodies: [u32; 2]| bodies.map(|b| responses[b as usize]);
+        let respond = |bodies: [u32; 2]| [responses[bodies[0] as usize], responses[bodies[1] as usize]];
         round.iter_mut().for_each(|contact| contact.set_factors(respond(contact.bodies)));
         apply_start(round, &responses, twists);
         let mut balance = super::balance::Balance::default();

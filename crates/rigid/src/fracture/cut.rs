@@ -34,6 +34,8 @@ impl Default for CutOptions {
 /// One piece of a cut body, in the coordinates of the body's samples.
 #[derive(Debug, Clone)]
 pub struct Piece<const D: usize> {
+    /// Region of the pattern that it lies in (most of it, where small parts were joined).
+    pub region: u32,
     /// Number of voxels.
     pub voxels: u64,
     /// Volume, centre and second moments of its voxels.
@@ -172,19 +174,26 @@ where
             centre: Vector::zeros(),
             second: splashdown_math::Matrix::zeros(),
         });
-        Ok(Piece { voxels: component.sums.count, moments, phi, particles: Vec::new() })
+        Ok(Piece { region, voxels: component.sums.count, moments, phi, particles: Vec::new() })
     }
 
-    /// Region of the first voxel of a piece, the only one unless small parts were joined.
+    /// Region of most voxels of a piece, the only one unless small parts were joined.
     fn region_of(&self, part: usize) -> u32 {
         let component = &self.parts.parts[part];
-        rows(component.low, component.high.map(|i| i + 1))
-            .flat_map(|row| {
-                let start = self.lattice().offset(row);
-                start..start + (component.high[0] - component.low[0] + 1) as usize
-            })
-            .find(|&offset| self.parts.of[offset] == part as u32)
-            .map_or(NO_REGION, |offset| self.labels.region[offset])
+        let mut counts: Vec<(u32, u64)> = Vec::new();
+        for row in rows(component.low, component.high.map(|i| i + 1)) {
+            let start = self.lattice().offset(row);
+            let end = start + (component.high[0] - component.low[0] + 1) as usize;
+            for offset in (start..end).filter(|&offset| self.parts.of[offset] == part as u32) {
+                let region = self.labels.region[offset];
+                match counts.iter_mut().find(|(known, _)| *known == region) {
+                    Some((_, count)) => *count += 1,
+                    None => counts.push((region, 1)),
+                }
+            }
+        }
+        // Of equals the first.
+        counts.iter().rev().max_by_key(|(_, count)| *count).map_or(NO_REGION, |(region, _)| *region)
     }
 
     /// `max(phi, region)` at a sample of the body, for the piece `part` in `region`; other pieces are outside whatever their region.
@@ -291,7 +300,7 @@ where
                                 self.phi.sample_with_gradient(&point, Interpolation::Linear, Reach::Interior);
                             let length = gradient.norm();
                             // On the body's surface, at most a spacing away.
-                            if length > 0.1 && distance.abs() <= h.max() {
+                            if length > 0.1 && distance.abs() <= length * h.max() {
                                 found.push((point - gradient * (distance / (length * length)), [own, other]));
                             }
                         }

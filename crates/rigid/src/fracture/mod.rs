@@ -5,6 +5,7 @@
 //! surface particles and mass properties counted in voxels. [`shatter`] makes bodies of them, which move as the body did and may break again.
 
 mod components;
+mod convex;
 mod cut;
 mod generate;
 mod import;

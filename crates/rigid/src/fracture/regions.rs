@@ -1,5 +1,6 @@
 //! Which region of a pattern every sample of a body belongs to, and how far inside it lies.
 
+use super::noise::NoiseCells;
 use super::pattern::{Pattern, Regions};
 use super::placement::Placement;
 use serde::{Deserialize, Serialize};
@@ -38,6 +39,7 @@ impl Labels {
         let wanted = |offset: usize| values[offset] <= band;
         match pattern.regions() {
             Regions::Seeds(seeds) => {
+                let mut cells = NoiseCells::default();
                 let blocks = lattice.counts().map(|n| n.div_ceil(BLOCK) as isize);
                 for block in indices([0; D], blocks) {
                     let low = block.map(|b| b * BLOCK as isize);
@@ -47,7 +49,7 @@ impl Labels {
                         let start = lattice.offset(row);
                         (start..start + (high[0] - low[0]) as usize).any(wanted)
                     }) {
-                        seeds.label_block(placement, lattice, low, high, wanted, &mut labels);
+                        seeds.label_block(placement, lattice, low, high, wanted, &mut cells, &mut labels);
                     }
                 }
             }

@@ -1,6 +1,6 @@
 //! Regions around seeds: every point belongs to the nearest one (a Voronoi diagram), and the distance to the boundary is exact.
 
-use super::noise::Roughness;
+use super::noise::{NoiseCells, Roughness};
 use super::placement::Placement;
 use super::regions::{BLOCK, Labels, NO_REGION};
 use serde::{Deserialize, Serialize};
@@ -22,6 +22,17 @@ pub struct Seeds<const D: usize> {
 struct Bisector<const D: usize> {
     normal: Vector<D>,
     offset: f64,
+}
+
+/// A seed that may be the nearest one somewhere in a block.
+struct Near<const D: usize> {
+    region: u32,
+    seed: Vector<D>,
+    /// From the centre of the block.
+    distance: f64,
+    /// Its bisectors in the list of all.
+    start: usize,
+    end: usize,
 }
 
 impl<const D: usize> Bisector<D> {
@@ -69,6 +80,7 @@ where
     ///
     /// Only seeds that can matter in the block are looked at: the distance to a seed and to a bisector both change by at most the block's
     /// radius.
+    #[expect(clippy::too_many_arguments)]
     pub(super) fn label_block(
         &self,
         placement: &Placement<D>,
@@ -76,6 +88,7 @@ where
         low: Index<D>,
         high: Index<D>,
         wanted: impl Fn(usize) -> bool,
+        cells: &mut NoiseCells<D>,
         labels: &mut Labels,
     ) {
         let seeds: &[Vector<D>] = &self.points;
@@ -86,12 +99,14 @@ where
         let squared: Vec<f64> = seeds.iter().map(|seed| (seed - centre).norm_squared()).collect();
         let closest = squared.iter().copied().fold(f64::INFINITY, f64::min).sqrt();
         let bound = closest + 2.0 * radius;
-        let near: Vec<u32> = (0..seeds.len() as u32)
+        let mut near: Vec<u32> = (0..seeds.len() as u32)
             .filter(|&q| squared[q as usize] <= bound * bound * (1.0 + 1e-12))
             .collect();
+        // The nearest first, so that most samples need not look at the others.
+        near.sort_by(|&p, &q| squared[p as usize].total_cmp(&squared[q as usize]));
         // The bisectors that can be the nearest one, for each seed that can be.
-        let mut faces: Vec<Bisector<D>> = Vec::new();
-        let mut ranges: Vec<(u32, usize, usize)> = Vec::with_capacity(near.len());
+        let mut faces: Vec<(f64, Bisector<D>)> = Vec::new();
+        let mut ranges: Vec<Near<D>> = Vec::with_capacity(near.len());
         let mut all: Vec<(f64, Bisector<D>)> = Vec::new();
         for &own in &near {
             let seed = &seeds[own as usize];
@@ -106,10 +121,15 @@ where
             );
             let least = all.iter().map(|(distance, _)| *distance).fold(f64::INFINITY, f64::min);
             let start = faces.len();
-            faces.extend(
-                all.iter().filter(|(d, _)| *d <= least + 2.0 * radius * (1.0 + 1e-12)).map(|(_, face)| *face),
-            );
-            ranges.push((own, start, faces.len()));
+            faces.extend(all.iter().filter(|(d, _)| *d <= least + 2.0 * radius * (1.0 + 1e-12)));
+            faces[start..].sort_by(|a, b| a.0.total_cmp(&b.0));
+            ranges.push(Near {
+                region: own,
+                seed: *seed,
+                distance: squared[own as usize].sqrt(),
+                start,
+                end: faces.len(),
+            });
         }
         let factor = placement.scale * self.shrink();
         let step = placement.row_step(lattice);
@@ -120,24 +140,30 @@ where
             for offset in first..first + (high[0] - low[0]).max(0) as usize {
                 if wanted(offset) {
                     let y = match &self.roughness {
-                        Some(rough) => x + rough.displacement(&x),
+                        Some(rough) => x + rough.displacement_near(&x, cells),
                         None => x,
                     };
-                    let (own, start, end) = if let [only] = ranges[..] {
-                        only
-                    } else {
-                        let mut best = (f64::INFINITY, ranges[0]);
-                        for &range in &ranges {
-                            let squared = (seeds[range.0 as usize] - y).norm_squared();
-                            if squared < best.0 {
-                                best = (squared, range);
-                            }
+                    // No distance changes by more than this between the centre and the sample.
+                    let away = (y - centre).norm() * (1.0 + 1e-12);
+                    let (mut own, mut nearest) = (&ranges[0], f64::INFINITY);
+                    for range in &ranges {
+                        if (range.distance - away).max(0.0).powi(2) > nearest {
+                            break;
                         }
-                        best.1
-                    };
-                    let depth =
-                        faces[start..end].iter().map(|face| face.distance(&y)).fold(f64::INFINITY, f64::min);
-                    labels.region[offset] = own;
+                        let squared = (range.seed - y).norm_squared();
+                        // Of equals the first seed.
+                        if squared < nearest || (squared == nearest && range.region < own.region) {
+                            (own, nearest) = (range, squared);
+                        }
+                    }
+                    let mut depth = f64::INFINITY;
+                    for (distance, face) in &faces[own.start..own.end] {
+                        if distance - away > depth {
+                            break;
+                        }
+                        depth = depth.min(face.distance(&y));
+                    }
+                    labels.region[offset] = own.region;
                     labels.depth[offset] = depth * factor;
                 } else {
                     labels.region[offset] = NO_REGION;

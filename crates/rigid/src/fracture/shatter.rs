@@ -1,12 +1,14 @@
 //! From a hit on a body to its fragments: bodies with mass, frame and motion of their own.
 
+use super::convex::Outline;
 use super::{CutOptions, Pattern, PatternError, PatternSpec, Piece, Placement, VoxelSums, cut};
-use crate::{Body, BodyState, Geometry, GeometryError, Kind, MassProperties, Solid};
+use crate::{Body, BodyState, Geometry, GeometryError, Hull, Kind, MassProperties, Solid};
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::Aabb;
 use splashdown_geometry::grid::{Field, Grid, GridError, Location};
 use splashdown_geometry::level_set::{LevelSet, LevelSetError};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
+use splashdown_parallel::prelude::*;
 use std::sync::Arc;
 
 /// Where a pattern comes from.
@@ -248,10 +250,14 @@ where
     pieces.sort_by_key(|piece| std::cmp::Reverse(piece.voxels));
     let total: u64 = pieces.iter().map(|piece| piece.voxels).sum();
     let from_samples = to_samples.inverse();
+    let outline = Outline::new(geometry, &to_samples, phi.lattice().spacing().max(), pattern, &placement);
     let mut fragments = pieces
-        .into_iter()
+        .into_par_iter()
         .enumerate()
-        .map(|(number, piece)| fragment(body, breakable, state, &from_samples, number, piece, total))
+        .map(|(number, piece)| {
+            let hull = outline.of_piece(&piece);
+            fragment(body, breakable, state, &from_samples, number, piece, hull, total)
+        })
         .collect::<Result<Vec<_>, _>>()?;
     share_motion(body, state, &mut fragments);
     Ok(Some(fragments))
@@ -262,6 +268,7 @@ fn spin_of(lineage: u64) -> f64 {
     (lineage.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 11) as f64 / (1u64 << 53) as f64 * std::f64::consts::TAU
 }
 
+#[expect(clippy::too_many_arguments)]
 fn fragment<const D: usize>(
     parent: &Body<D>,
     breakable: &Breakable<D>,
@@ -269,12 +276,13 @@ fn fragment<const D: usize>(
     from_samples: &Frame<D>,
     number: usize,
     piece: Piece<D>,
+    hull: Option<Hull<D>>,
     total: u64,
 ) -> Result<Fragment<D>, FractureError>
 where
     Dim<D>: Space<D>,
 {
-    let Piece { voxels, moments, phi, particles } = piece;
+    let Piece { voxels, moments, phi, particles, .. } = piece;
     let (properties, placement) =
         MassProperties::principal(moments.volume, &moments.centre, &moments.second)?;
     let share = voxels as f64 / total as f64;
@@ -282,7 +290,10 @@ where
     let particles = particles.iter().map(|x| placement.to_world(x)).collect();
     let to_samples = placement.inverse();
     let level_set = LevelSet::from_field(phi)?;
-    let geometry = Geometry::sampled(level_set, to_samples, particles, properties);
+    let mut geometry = Geometry::sampled(level_set, to_samples, particles, properties);
+    if let Some(hull) = hull {
+        geometry = geometry.convex(hull.moved(&placement));
+    }
     let child = Breakable {
         threshold: breakable.threshold * breakable.rule.child_factor,
         rule: breakable.rule.clone(),

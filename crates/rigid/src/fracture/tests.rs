@@ -227,3 +227,79 @@ fn impossible_patterns_are_refused() {
     let pieces = cut(&phi, &[], &whole, &Placement::identity(), &CutOptions::default()).unwrap();
     assert_eq!(pieces.len(), 1);
 }
+
+/// A body of density 1000 that breaks into `pieces` by a pattern of the given kind.
+fn breakable(geometry: crate::Geometry<3>, kind: PatternKind, pieces: u32, cells: u32) -> crate::Body<3> {
+    let mass = 1000.0 * geometry.properties().unwrap().volume;
+    let rule = BreakRule { cells, ..BreakRule::made(PatternSpec { kind, pieces, seed: 3 }) };
+    crate::Body::with_geometry("body", crate::Kind::Dynamic, mass, std::sync::Arc::new(geometry))
+        .unwrap()
+        .breakable(Breakable::new(1.0, std::sync::Arc::new(rule)))
+}
+
+fn fragments(body: &crate::Body<3>, frame: splashdown_math::Frame<3>, at: Vector<3>) -> Vec<Fragment<3>> {
+    let state = crate::BodyState::new(body, frame, &splashdown_math::Twist::zero());
+    let hit = Hit { point: at, normal: up(), impulse: 10.0 };
+    shatter(body, &state, &hit).unwrap().unwrap()
+}
+
+/// Fragments of a box are the polytopes that its Voronoi cells cut out of it: they fill it and do not overlap, and those of a fragment fill the fragment.
+#[test]
+fn fragments_of_a_box_are_polytopes_that_fill_it() {
+    let frame = splashdown_math::Frame {
+        position: Vector::from([0.3, 1.0, -2.0]),
+        ..splashdown_math::Frame::identity()
+    };
+    let wall = breakable(
+        crate::Geometry::cuboid(Vector::from([0.75, 0.05, 0.5])).unwrap(),
+        PatternKind::Radial,
+        25,
+        75,
+    );
+    let volume = |fragments: &[Fragment<3>]| -> f64 {
+        let one = |fragment: &Fragment<3>| {
+            let hull =
+                fragment.body.geometry.as_ref().unwrap().polytope().expect("a fragment that is no polytope");
+            hull.surface().enclosed_integrals().unwrap().measure
+        };
+        fragments.iter().map(one).sum()
+    };
+    let disjoint = |fragments: &[Fragment<3>]| {
+        for (number, a) in fragments.iter().enumerate() {
+            for b in &fragments[..number] {
+                let placed = [a, b].map(|fragment| crate::collide::Placed {
+                    geometry: fragment.body.geometry.as_deref().unwrap(),
+                    pose: crate::collide::Pose::new(&fragment.state.frame),
+                });
+                let mut contacts = Vec::new();
+                crate::collide::collide(&placed[0], &placed[1], -1e-7, &mut contacts);
+                assert!(contacts.is_empty(), "{} and {} overlap", a.body.name, b.body.name);
+            }
+        }
+    };
+    let pieces = fragments(&wall, frame, Vector::from([0.4, 1.05, -1.9]));
+    assert!((volume(&pieces) - 0.15).abs() < 1e-9, "{}", volume(&pieces));
+    disjoint(&pieces);
+    let whole = &pieces[0];
+    let again = fragments(&whole.body, whole.state.frame, whole.state.frame.position);
+    assert!((volume(&again) - volume(&pieces[..1])).abs() < 1e-9);
+    disjoint(&again);
+}
+
+/// Uneven faces and round bodies: polytopes as exact as the samples. A body with a dent keeps its samples where they are needed.
+#[test]
+fn fragments_are_polytopes_where_the_samples_cannot_tell() {
+    let at = Vector::from([0.275, 0.0, 0.1]);
+    for kind in [PatternKind::Radial, PatternKind::Realistic] {
+        let cylinder = crate::Geometry::shape(Shape::cylinder(0.275, 0.525).unwrap(), 48).unwrap();
+        let pieces = fragments(&breakable(cylinder, kind, 25, 53), splashdown_math::Frame::identity(), at);
+        let convex = pieces.iter().filter(|p| p.body.geometry.as_ref().unwrap().polytope().is_some()).count();
+        assert!(10 * convex >= 9 * pieces.len(), "{kind:?}: {convex} of {}", pieces.len());
+    }
+    // A ring in few pieces: none of them is convex.
+    let ring = crate::Geometry::shape(Shape::torus(0.4, 0.08).unwrap(), 48).unwrap();
+    let pieces =
+        fragments(&breakable(ring, PatternKind::Voronoi, 3, 64), splashdown_math::Frame::identity(), at);
+    let convex = pieces.iter().filter(|p| p.body.geometry.as_ref().unwrap().polytope().is_some()).count();
+    assert_eq!(convex, 0);
+}

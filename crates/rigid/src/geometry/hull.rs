@@ -1,8 +1,9 @@
 //! Convex hulls with polygonal faces.
 
+use super::Clip;
 use serde::{Deserialize, Serialize};
+use splashdown_geometry::Aabb;
 use splashdown_geometry::mesh::SurfaceMesh;
-use splashdown_geometry::simplex;
 use splashdown_math::{Dim, Frame, Space, Vector};
 
 /// A face of a [`Hull`]: all hull points in one supporting plane.
@@ -46,6 +47,62 @@ where
         Self::from_simplices(points, &simplices)
     }
 
+    /// A hull of some of `points` that no point is outside of by more than `tolerance` (m): few corners for a finely sampled round body. `None` as for
+    /// [`Self::new`].
+    #[inline(never)]
+    pub fn within(points: &[Vector<D>], tolerance: f64) -> Option<Self> {
+        if points.len() <= D || !points.iter().all(|p| p.iter().all(|x| x.is_finite())) {
+            return None;
+        }
+        let mut builder = Builder::new(points)?;
+        let mut outside: Vec<u32> = (0..points.len() as u32).collect();
+        // Each round adds the point furthest from each facet; what is within the tolerance stays so, because the hull only grows.
+        while !outside.is_empty() {
+            let mut furthest: Vec<(f64, u32)> = vec![(tolerance, u32::MAX); builder.facets.len()];
+            outside.retain(|&index| {
+                let point = &points[index as usize];
+                let mut above = (tolerance, usize::MAX);
+                for (number, facet) in builder.facets.iter().enumerate() {
+                    let distance = facet.normal.dot(point) - facet.offset;
+                    if distance > above.0 {
+                        above = (distance, number);
+                    }
+                }
+                let (distance, number) = above;
+                if number == usize::MAX {
+                    return false;
+                }
+                if distance > furthest[number].0 {
+                    furthest[number] = (distance, index);
+                }
+                true
+            });
+            for (_, index) in furthest.into_iter().filter(|(_, index)| *index != u32::MAX) {
+                builder.add(index, tolerance.max(builder.tolerance));
+            }
+        }
+        Self::from_simplices(points, &builder.facets)
+    }
+
+    /// A hull around this one with fewer faces, no corner of which is above a face of this one by more than `tolerance` (m) unless that takes more than a
+    /// hundred faces; some of its faces are faces of this
+    /// one, the others sides of its box.
+    pub fn simplified(&self, tolerance: f64) -> Option<Self> {
+        Clip::around(&Aabb::of_points(&self.points))?.narrowed(tolerance, |corner| {
+            let height = |face: &HullFace<D>| face.normal.dot(corner) - face.offset;
+            let highest = self.faces.iter().max_by(|a, b| height(a).total_cmp(&height(b)));
+            highest.map_or((f64::NEG_INFINITY, Vector::zeros(), 0.0), |face| {
+                (height(face), face.normal, face.offset)
+            })
+        })
+    }
+
+    /// Largest distance (m) of a point above the plane of a face: the signed distance inside, at most that outside.
+    #[inline]
+    pub fn height(&self, point: &Vector<D>) -> f64 {
+        self.faces.iter().map(|face| face.normal.dot(point) - face.offset).fold(f64::NEG_INFINITY, f64::max)
+    }
+
     /// Joins coplanar simplices to faces and keeps the points that are used.
     fn from_simplices(points: &[Vector<D>], simplices: &[Facet<D>]) -> Option<Self> {
         let tolerance = FLAT * size(points);
@@ -80,25 +137,20 @@ where
             }
         }
         let points: Vec<Vector<D>> = used.iter().map(|&i| points[i as usize]).collect();
-        let mut edges = Vec::new();
-        if D == 3 {
-            for (a, face) in faces.iter().enumerate() {
-                for i in 0..face.corners.len() {
-                    let ends = [face.corners[i], face.corners[(i + 1) % face.corners.len()]];
-                    if ends[0] > ends[1] {
-                        continue;
-                    }
-                    let other = faces
-                        .iter()
-                        .enumerate()
-                        .position(|(b, other)| b != a && ends.iter().all(|end| other.corners.contains(end)));
-                    if let Some(b) = other {
-                        edges.push((ends, [a as u32, b as u32]));
-                    }
-                }
-            }
-        }
+        let edges = edges_between(&faces);
         Some(Self { points, faces, edges })
+    }
+
+    /// A hull whose faces are known, corners in order; `None` if they do not close.
+    pub(super) fn from_faces(points: Vec<Vector<D>>, faces: Vec<HullFace<D>>) -> Option<Self> {
+        if faces.len() <= D {
+            return None;
+        }
+        let edges = edges_between(&faces);
+        // Every side of a face is an edge, shared by two faces; in 2D faces share corners.
+        let sides: usize = faces.iter().map(|face| face.corners.len()).sum();
+        let closed = if D == 3 { sides == 2 * edges.len() } else { faces.len() == points.len() };
+        closed.then_some(Self { points, faces, edges })
     }
 
     /// The boundary as a mesh.
@@ -148,22 +200,81 @@ where
         if best.0 <= 0.0 {
             return best;
         }
-        // Outside: the closest point of the faces that see the point.
-        let mut nearest = (f64::INFINITY, *point);
-        for face in self.faces.iter().filter(|face| face.normal.dot(point) > face.offset) {
-            for k in 1..face.corners.len().saturating_sub(D - 2) {
-                let corners: [Vector<D>; D] = std::array::from_fn(|i| {
-                    self.points[face.corners[if i == 0 { 0 } else { k + i - 1 }] as usize]
-                });
-                let found = simplex::closest_point(point, &corners);
-                if found.distance_squared < nearest.0 {
-                    nearest = (found.distance_squared, found.point);
-                }
+        // Outside: the closest point of the faces that see the point, in one of them or on a side of one.
+        let mut nearest = (f64::INFINITY, Vector::zeros());
+        for face in &self.faces {
+            let height = face.normal.dot(point) - face.offset;
+            // A face is no nearer than its plane.
+            if !(height > 0.0 && height * height < nearest.0) {
+                continue;
+            }
+            let (square, away) = self.way_to_face(face, height, point);
+            if square < nearest.0 {
+                nearest = (square, away);
             }
         }
         let distance = nearest.0.sqrt();
-        if distance > 1e-12 { (distance, (point - nearest.1) / distance) } else { (distance, best.1) }
+        if distance > 1e-12 { (distance, nearest.1 / distance) } else { (distance, best.1) }
     }
+
+    /// Square of the distance (m^2) and the way from the closest point of a face to `point`, which is `height` above its plane.
+    #[inline]
+    fn way_to_face(&self, face: &HullFace<D>, height: f64, point: &Vector<D>) -> (f64, Vector<D>) {
+        let corner = |k: usize| &self.points[face.corners[k] as usize];
+        let count = face.corners.len();
+        let (mut within, mut nearest) = (true, (f64::INFINITY, Vector::zeros()));
+        // A segment of the plane is its own only side.
+        for k in 0..if D == 2 { 1 } else { count } {
+            let (start, end) = (corner(k), corner((k + 1) % count));
+            let (along, from) = (end - start, point - start);
+            let t = from.dot(&along);
+            if D == 2 {
+                within = t >= 0.0 && t <= along.norm_squared();
+            } else {
+                let out: f64 = (0..D)
+                    .map(|a| {
+                        let (b, c) = ((a + 1) % D, (a + 2) % D);
+                        from[a] * (along[b] * face.normal[c] - along[c] * face.normal[b])
+                    })
+                    .sum();
+                if out <= 0.0 {
+                    continue;
+                }
+                within = false;
+            }
+            let share = (t / along.norm_squared().max(f64::MIN_POSITIVE)).clamp(0.0, 1.0);
+            let away = from - along * share;
+            let square = away.norm_squared();
+            if square < nearest.0 {
+                nearest = (square, away);
+            }
+        }
+        if within { (height * height, face.normal * height) } else { nearest }
+    }
+}
+
+/// The edges of a polytope in space, each with its two corners in ascending order and the two faces that meet there.
+fn edges_between<const D: usize>(faces: &[HullFace<D>]) -> Vec<([u32; 2], [u32; 2])> {
+    let mut edges = Vec::new();
+    if D != 3 {
+        return edges;
+    }
+    for (a, face) in faces.iter().enumerate() {
+        for i in 0..face.corners.len() {
+            let ends = [face.corners[i], face.corners[(i + 1) % face.corners.len()]];
+            if ends[0] > ends[1] {
+                continue;
+            }
+            let other = faces
+                .iter()
+                .enumerate()
+                .position(|(b, other)| b != a && ends.iter().all(|end| other.corners.contains(end)));
+            if let Some(b) = other {
+                edges.push((ends, [a as u32, b as u32]));
+            }
+        }
+    }
+    edges
 }
 
 struct Facet<const D: usize> {
@@ -209,36 +320,70 @@ where
     Some(Facet { corners, normal, offset })
 }
 
-/// Adds one point after another and replaces the facets that it sees by the cone over their rim.
+/// All facets of the hull of `points`, one point after another.
 fn incremental<const D: usize>(points: &[Vector<D>]) -> Option<Vec<Facet<D>>>
 where
     Dim<D>: Space<D>,
 {
-    let tolerance = FLAT * size(points);
-    let start = first_simplex(points, tolerance)?;
-    let inside = start.iter().map(|&i| points[i as usize]).sum::<Vector<D>>() / (D + 1) as f64;
-    let mut facets: Vec<Facet<D>> = Vec::new();
-    for skip in 0..=D {
-        let mut corners = [0; D];
-        start
-            .iter()
-            .enumerate()
-            .filter(|(i, _)| *i != skip)
-            .zip(&mut corners)
-            .for_each(|((_, &p), c)| *c = p);
-        facets.push(facet(points, corners, &inside)?);
+    let mut builder = Builder::new(points)?;
+    for index in 0..points.len() as u32 {
+        builder.add(index, builder.tolerance);
     }
-    for (index, point) in points.iter().enumerate() {
-        let seen: Vec<bool> = facets.iter().map(|f| f.normal.dot(point) - f.offset > tolerance).collect();
-        if !seen.contains(&true) {
-            continue;
+    Some(builder.facets)
+}
+
+/// A hull that grows by one point after another.
+struct Builder<'a, const D: usize> {
+    points: &'a [Vector<D>],
+    facets: Vec<Facet<D>>,
+    /// A point of the first simplex.
+    inside: Vector<D>,
+    /// Points closer to a facet lie in it (m).
+    tolerance: f64,
+}
+
+impl<'a, const D: usize> Builder<'a, D>
+where
+    Dim<D>: Space<D>,
+{
+    fn new(points: &'a [Vector<D>]) -> Option<Self> {
+        let tolerance = FLAT * size(points);
+        let start = first_simplex(points, tolerance)?;
+        let inside = start.iter().map(|&i| points[i as usize]).sum::<Vector<D>>() / (D + 1) as f64;
+        let mut facets: Vec<Facet<D>> = Vec::new();
+        for skip in 0..=D {
+            let mut corners = [0; D];
+            start
+                .iter()
+                .enumerate()
+                .filter(|(i, _)| *i != skip)
+                .zip(&mut corners)
+                .for_each(|((_, &p), c)| *c = p);
+            facets.push(facet(points, corners, &inside)?);
         }
-        // Ridges (facets of facets) that belong to exactly one seen facet.
-        let mut rim: Vec<Vec<u32>> = Vec::new();
+        Some(Self { points, facets, inside, tolerance })
+    }
+
+    /// Replaces the facets that a point sees by the cone over their rim, if it is above one by more than `least` (m).
+    fn add(&mut self, index: u32, least: f64) {
+        let Self { points, facets, inside, tolerance } = self;
+        let point = &points[index as usize];
+        let height = |f: &Facet<D>| f.normal.dot(point) - f.offset;
+        if !facets.iter().any(|f| height(f) > least) {
+            return;
+        }
+        let seen: Vec<bool> = facets.iter().map(|f| height(f) > *tolerance).collect();
+        // Ridges (facets of facets) that belong to exactly one seen facet, corners ascending; in the plane a ridge is a point.
+        let mut rim: Vec<[u32; 2]> = Vec::new();
         for f in facets.iter().zip(&seen).filter(|(_, seen)| **seen).map(|(f, _)| f) {
             for skip in 0..D {
-                let mut ridge: Vec<u32> =
-                    f.corners.iter().enumerate().filter(|(i, _)| *i != skip).map(|(_, &c)| c).collect();
+                let mut ridge = [u32::MAX; 2];
+                f.corners
+                    .iter()
+                    .enumerate()
+                    .filter(|(i, _)| *i != skip)
+                    .zip(&mut ridge)
+                    .for_each(|((_, &c), r)| *r = c);
                 ridge.sort_unstable();
                 match rim.iter().position(|other| *other == ridge) {
                     Some(known) => {
@@ -251,14 +396,11 @@ where
         let mut keep = seen.iter().map(|seen| !seen);
         facets.retain(|_| keep.next().unwrap_or(true));
         for ridge in rim {
-            let mut corners = [index as u32; D];
-            corners[..D - 1].copy_from_slice(&ridge);
-            if let Some(new) = facet(points, corners, &inside) {
-                facets.push(new);
-            }
+            let mut corners = [index; D];
+            corners[..D - 1].copy_from_slice(&ridge[..D - 1]);
+            facets.extend(facet(points, corners, inside));
         }
     }
-    Some(facets)
 }
 
 /// `D + 1` points that span a volume.

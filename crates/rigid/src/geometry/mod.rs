@@ -3,12 +3,14 @@
 //! A [`Geometry`] is made once and shared by all bodies that look alike (`Arc`). It lives in object coordinates: the origin is the centre of
 //! mass and the axes are principal axes of inertia. [`Geometry::placement`] keeps the motion from the coordinates it was described in.
 
+mod clip;
 mod hull;
 mod properties;
 mod sampling;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use clip::Clip;
 pub use hull::{Hull, HullFace};
 pub use properties::MassProperties;
 
@@ -19,6 +21,7 @@ use splashdown_geometry::mesh::{Corners, Element, MeshError, SurfaceMesh};
 use splashdown_geometry::shapes::{Shape, ShapeError};
 use splashdown_geometry::{Aabb, Bvh};
 use splashdown_math::{Dim, Frame, Space, Vector};
+use std::borrow::Cow;
 use std::sync::OnceLock;
 
 /// Why a geometry was refused.
@@ -123,6 +126,11 @@ where
     /// A box as a polytope.
     #[serde(skip)]
     polytope: OnceLock<Hull<D>>,
+    /// The polytope that a sampled solid is.
+    convex: Option<Hull<D>>,
+    /// A polytope inside a round solid and the distance (m) that it keeps; none if it is not convex.
+    #[serde(skip)]
+    outline: OnceLock<(f64, Option<Hull<D>>)>,
 }
 
 /// A value that is made when first asked for, saved if it is there.
@@ -188,6 +196,8 @@ where
             particles: OnceLock::new(),
             particle_tree: OnceLock::new(),
             polytope: OnceLock::new(),
+            convex: None,
+            outline: OnceLock::new(),
         }
     }
 
@@ -341,6 +351,18 @@ where
         geometry
     }
 
+    /// A sampled solid that is the convex polytope `hull` (object coordinates, m) to the accuracy of its samples: contact takes the polytope, everything
+    /// else the samples.
+    pub fn convex(mut self, hull: Hull<D>) -> Self {
+        if matches!(self.solid, Solid::Sampled) {
+            let bounds = self.bounds.union(&Aabb::of_points(&hull.points));
+            self.radius = bounds.min.abs().sup(&bounds.max.abs()).norm();
+            self.bounds = bounds;
+            self.convex = Some(hull);
+        }
+        self
+    }
+
     /// The same solid with the coordinates it was described in moved by `frame` in object coordinates, for bodies whose centre of mass and
     /// axes are given. Its [`properties`](Self::properties) stay those about its own centre;
     /// object coordinates are the body's own.
@@ -375,6 +397,9 @@ where
         };
         let mut moved = Self::new(solid, Frame::identity(), self.properties, bounds);
         moved.cells = self.cells;
+        if let Some(hull) = &self.convex {
+            moved = moved.convex(hull.moved(&total));
+        }
         if let (Solid::Mesh { .. } | Solid::Sampled, Some(level_set)) = (&moved.solid, self.level_set.get()) {
             moved.level_set = OnceLock::from(level_set.clone());
             moved.level_set_frame = self.level_set_frame.compose(&total.inverse());
@@ -470,12 +495,13 @@ where
                 let (distance, normal) = shape.distance_and_normal(point);
                 (distance, normal.try_normalize(1e-12).unwrap_or(normal))
             }
-            Solid::Mesh { .. } | Solid::Sampled => match self.level_set.get() {
-                Some(level_set) => {
+            Solid::Mesh { .. } | Solid::Sampled => match (&self.convex, self.level_set.get()) {
+                (Some(hull), _) => hull.distance_and_normal(point),
+                (None, Some(level_set)) => {
                     let (value, normal) = level_set.value_and_normal(&self.level_set_frame.to_world(point));
                     (value, self.level_set_frame.vector_to_object(&normal))
                 }
-                None => (f64::INFINITY, Vector::zeros()),
+                (None, None) => (f64::INFINITY, Vector::zeros()),
             },
         }
     }
@@ -540,6 +566,12 @@ where
         })
     }
 
+    /// Does contact go through surface particles and distances rather than an exact form?
+    pub(crate) fn is_by_particles(&self) -> bool {
+        matches!(self.solid, Solid::Shape { .. } | Solid::Mesh { .. } | Solid::Sampled)
+            && self.convex.is_none()
+    }
+
     /// The solid as a convex polytope, if it is one.
     pub fn polytope(&self) -> Option<&Hull<D>> {
         match &self.solid {
@@ -550,8 +582,28 @@ where
                 let corners: Vec<Vector<D>> = (0..1usize << D).map(corner).collect();
                 Hull::new(&corners).unwrap_or(Hull { points: corners, faces: Vec::new(), edges: Vec::new() })
             })),
+            Solid::Sampled => self.convex.as_ref(),
             _ => None,
         }
+    }
+
+    /// A convex polytope whose surface and that of the solid are at most about `tolerance` (m) apart; `None` if the solid is not convex.
+    #[inline(never)]
+    pub(crate) fn outline(&self, tolerance: f64) -> Option<Cow<'_, Hull<D>>> {
+        if let Some(exact) = self.polytope() {
+            return Some(Cow::Borrowed(exact));
+        }
+        let find = || {
+            let hull = Clip::around(&self.bounds)?.narrowed(tolerance, |corner| {
+                let (distance, normal) = self.distance_and_normal(corner);
+                (distance, normal, normal.dot(corner) - distance)
+            })?;
+            // What is not convex has surface deep inside, or some of it was cut off.
+            let like = |particle: &Vector<D>| hull.height(particle).abs() <= tolerance;
+            self.particles().iter().all(like).then_some(hull)
+        };
+        let (known, hull) = self.outline.get_or_init(|| (tolerance, find()));
+        if *known == tolerance { hull.as_ref().map(Cow::Borrowed) } else { find().map(Cow::Owned) }
     }
 
     /// The surface as a closed mesh in object coordinates, for drawing and export; `None` for a half space.

@@ -118,3 +118,93 @@ fn a_saved_geometry_is_the_same() {
     let again: Geometry<3> = postcard::from_bytes(&bytes).unwrap();
     assert!(again == torus && again.particles().len() == points);
 }
+
+/// The distance of a random hull is that to the nearest of its triangles or segments, and its normal leads there.
+fn hull_distance_is_exact<const D: usize>()
+where
+    Dim<D>: Space<D>,
+{
+    // Low-discrepancy points: as good as random ones.
+    let place = |n: usize, scale: f64| {
+        Vector::<D>::from_fn(|a, _| scale * ((n as f64 * [0.819_17, 0.671_04, 0.549_70][a]).fract() - 0.5))
+    };
+    let hull = Hull::new(&(1..20).map(|n| place(n, 1.0)).collect::<Vec<_>>()).unwrap();
+    let surface = hull.surface();
+    for n in 100..1100 {
+        let point = place(n, 3.0);
+        let (distance, normal) = hull.distance_and_normal(&point);
+        let nearest = (0..surface.elements.len())
+            .map(|e| {
+                splashdown_geometry::simplex::closest_point(&point, &surface.corners(e)).distance_squared
+            })
+            .fold(f64::INFINITY, f64::min)
+            .sqrt();
+        assert!((distance.abs() - nearest).abs() < 1e-9, "{distance} {nearest}");
+        assert_eq!(distance > 0.0, hull.height(&point) > 0.0);
+        assert!(hull.distance_and_normal(&(point - normal * distance)).0.abs() < 1e-9);
+    }
+}
+
+#[test]
+fn hulls_know_their_distance_everywhere() {
+    hull_distance_is_exact::<2>();
+    hull_distance_is_exact::<3>();
+}
+
+#[test]
+fn round_solids_have_outlines_with_few_faces_and_bodies_with_dents_have_none() {
+    let cylinder = Geometry::<3>::shape(Shape::cylinder(0.275, 0.525).unwrap(), 48).unwrap();
+    let ball = Geometry::<3>::sphere(0.3).unwrap();
+    let disc = Geometry::<2>::sphere(0.3).unwrap();
+    let outline = cylinder.outline(0.005).unwrap();
+    assert!(cylinder.particles().iter().all(|x| outline.height(x).abs() <= 0.005));
+    // Two ends and a side of quadrilaterals.
+    assert!((12..40).contains(&outline.faces.len()), "{}", outline.faces.len());
+    let outline = ball.outline(0.015).unwrap();
+    assert!(ball.particles().iter().all(|x| outline.height(x).abs() <= 0.015));
+    assert!(outline.points.iter().all(|x| x.norm() <= 0.315 + 1e-9));
+    let outline = disc.outline(0.01).unwrap();
+    assert!(outline.points.iter().all(|x| (0.3..=0.31 + 1e-9).contains(&x.norm())));
+    let dumbbell = Shape::ball(0.3)
+        .and_then(|ball| Ok(ball.union(Shape::ball(0.3)?.translated(Vector::from([0.5, 0.0, 0.0]))?)))
+        .unwrap();
+    assert!(Geometry::<3>::shape(dumbbell, 48).unwrap().outline(0.01).is_none());
+}
+
+#[test]
+fn cut_boxes_are_the_boxes_on_either_side() {
+    let cuboid = Hull::new(&box_corners(&Vector::from([0.5, 0.3, 0.2]))).unwrap();
+    let volume = |hull: &Hull<3>| hull.surface().enclosed_integrals().unwrap().measure;
+    let normal = Vector::from([0.6, 0.8, 0.0]);
+    let side = |sign: f64| {
+        let mut clip = Clip::new(&cuboid);
+        assert!(clip.cut(&(normal * sign), sign * 0.1));
+        clip.hull().unwrap()
+    };
+    let (low, high) = (side(1.0), side(-1.0));
+    assert!((volume(&low) + volume(&high) - 0.24).abs() < 1e-12);
+    assert!(volume(&high) > 0.01);
+    for hull in [&low, &high] {
+        // Euler's formula.
+        assert_eq!(hull.points.len() + hull.faces.len(), hull.edges.len() + 2);
+    }
+    // A plane that touches cuts nothing off, one beyond leaves nothing.
+    let mut clip = Clip::new(&cuboid);
+    assert!(!clip.cut(&Vector::from([1.0, 0.0, 0.0]), 0.5));
+    assert_eq!(clip.hull().unwrap().points.len(), 8);
+    assert!(clip.cut(&Vector::from([1.0, 0.0, 0.0]), -0.6));
+    assert!(clip.hull().is_none());
+}
+
+#[test]
+fn hulls_within_a_tolerance_leave_no_point_further_out() {
+    let ball = Geometry::<3>::sphere(0.3).unwrap();
+    let points = ball.particles();
+    let hull = Hull::within(points, 0.005).unwrap();
+    assert!(hull.points.len() < points.len() / 10, "{} of {}", hull.points.len(), points.len());
+    assert!(points.iter().all(|point| hull.height(point) <= 0.005 + 1e-12));
+    let simple = hull.simplified(0.02).unwrap();
+    assert!(simple.faces.len() < hull.faces.len());
+    assert!(hull.points.iter().all(|point| simple.height(point) <= 1e-9));
+    assert!(simple.points.iter().all(|point| hull.height(point) <= 0.02 + 1e-9));
+}
