@@ -427,6 +427,9 @@ where
         };
         if let Some(angle) = wetting.contact_angle {
             value("contact angle (rad)", angle, (0.0..=std::f64::consts::PI).contains(&angle), "0 to pi")?;
+            if self.largest_tension() == 0.0 {
+                return Err(FluidError::Mismatch("a contact angle needs surface tension".into()));
+            }
         }
         let frictions = self.obstacles.iter().map(|obstacle| obstacle.friction);
         for friction in frictions.chain([wetting.friction]) {

@@ -90,13 +90,14 @@ pub(crate) enum Hold {
 /// Liquid that leaves a wall slower than this part of what leaves walls fastest stays there: where it falls freely along a wall nothing but rounding pulls it off.
 const SLOW: f64 = 0.02;
 
-/// Lets liquid go where a wall would have to pull it (`p < 0`), and takes back what would enter a wall. Returns whether anything changed.
+/// Lets liquid go where a wall would have to pull it by more than `adhesion` (Pa), what surface tension can hold, and takes back what would enter a wall. Returns whether anything changed.
 pub(crate) fn revise<const D: usize>(
     faces: &[WallFace<D>],
     holds: &mut [Hold],
     walls: &Walls<D>,
     velocity: &FaceFields<D>,
     pressure: &Field<D>,
+    adhesion: f64,
 ) -> bool
 where
     Dim<D>: Space<D>,
@@ -111,7 +112,7 @@ where
     let mut changed = false;
     for (face, hold) in faces.iter().zip(holds) {
         let next = match *hold {
-            Hold::Closed if pressure.at(face.wet) < -1e-9 * strongest => Hold::Released,
+            Hold::Closed if pressure.at(face.wet) < -adhesion - 1e-9 * strongest => Hold::Released,
             Hold::Released if !(leaves(face) >= SLOW * fastest) => Hold::Kept,
             same => same,
         };
@@ -290,8 +291,10 @@ pub(crate) fn add_friction<const D: usize>(
 ) where
     Dim<D>: Space<D>,
 {
-    // Each face of the fluid lies in two cells: each of them may take half of what it has.
-    let mut changes: Vec<(usize, Index<D>, f64)> = Vec::new();
+    // Each of the two cells of a face may take half of its slip at a wall; walls that meet in an edge take theirs one after the other. With the wall's axis and side, the part
+    // that a cell takes, and the wall's velocity.
+    type Place<const D: usize> = (usize, Index<D>, usize, bool);
+    let mut changes: Vec<(Place<D>, f64, f64)> = Vec::new();
     for face in faces {
         let p = pressure.at(face.wet);
         let Some(rubbing) = solid(face).filter(|rubbing| p > 0.0 && rubbing.friction > 0.0) else { continue };
@@ -311,13 +314,22 @@ pub(crate) fn add_friction<const D: usize>(
         let part = (rubbing.friction * p * dt / (density(face.wet) * h[face.axis] * speed)).min(1.0);
         for b in (0..D).filter(|&b| b != face.axis) {
             for of in [face.wet, upper(b)] {
-                changes.push((b, of, -0.5 * part * (velocity.component(b).at(of) - rubbing.velocity[b])));
+                changes.push(((b, of, face.axis, face.away > 0.0), part, rubbing.velocity[b]));
             }
         }
     }
-    for (axis, face, by) in changes {
+    changes.sort_by_key(|change| change.0);
+    for of_wall in changes.chunk_by(|a, b| a.0 == b.0) {
+        let (axis, face, ..) = of_wall[0].0;
         let component = velocity.component_mut(axis);
-        component.set(face, component.at(face) + by);
+        let mut part = 0.0;
+        let mut wall = 0.0;
+        for (_, of_cell, speed) in of_wall {
+            part += 0.5 * of_cell;
+            wall += speed / of_wall.len() as f64;
+        }
+        let u = component.at(face);
+        component.set(face, u - part.min(1.0) * (u - wall));
     }
 }
 

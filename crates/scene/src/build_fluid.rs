@@ -27,6 +27,9 @@ const FLUID: &str = "fluid";
 /// Cells along the edge of a piece of a sheet.
 const PIECE: f64 = 4.0;
 
+/// Largest ratio of the edges of a cell.
+const MOST_ASPECT: f64 = 100.0;
+
 /// Temperature of the surroundings (K); only differences from it matter.
 const AMBIENT: f64 = 298.0;
 
@@ -194,7 +197,8 @@ where
         separation: fluid.separation,
         friction: fluid.friction,
     };
-    options.surface.volume_correction = fluid.keep_volume;
+    // What leaves walls leaves gaps narrower than a cell, which no grid tells from none.
+    options.surface.volume_correction = fluid.keep_volume || fluid.separation;
     let per_cell = fluid.particles.unwrap_or(0) as usize;
     let markers = fluid.tracker == TrackerWord::Markers && fluid.particles != Some(0);
     options.surface.particles = markers.then(|| ParticleOptions { per_cell, ..ParticleOptions::default() });
@@ -300,6 +304,10 @@ fn domain<const D: usize>(fluid: &Fluid) -> Result<Domain<D>, BuildError> {
         CellSize::Equal(edge) => Vector::repeat(*edge),
         CellSize::Edges(edges) => vector::<D>(FLUID, "cell", Some(edges))?,
     };
+    if !(edges.max() <= MOST_ASPECT * edges.min()) {
+        let why = format!("edges of cells may differ by a factor of {MOST_ASPECT} at most");
+        return Err(FluidError::Mismatch(why).into());
+    }
     let grid = Grid::new(origin, edges, cells).map_err(FluidError::from)?;
     let named = [[&fluid.left, &fluid.right], [&fluid.bottom, &fluid.top], [&fluid.back, &fluid.front]];
     let mut sides = [[Side::slip(); 2]; D];

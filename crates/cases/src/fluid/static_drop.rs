@@ -52,5 +52,28 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
         10.0,
         SOURCE,
     );
+    // With some viscosity it comes to rest, with the longest steps that are allowed.
+    let (n, radius, sigma) = (32usize, 0.3, 1.0);
+    let mut model = FluidModel::new(
+        domain([n, n], 1.0 / n as f64, [[Side::slip(); 2]; 2])?,
+        Liquid { viscosity: 0.1, ..Liquid::new("water", 1.0) },
+    );
+    model.free_surface = true;
+    model.options.surface.tension = sigma;
+    let mut run =
+        Run::new(model, |model, state| state.set_liquid(model, 0, |x| (x - centre).norm() - radius))?;
+    let before = run.diagnostics().volumes[0];
+    run.until(1.0)?;
+    let end = run.diagnostics();
+    let still = end.max_speed / (sigma / radius).sqrt();
+    measurements.at_most("speed after 1 s / capillary velocity, viscous", "r / h = 9.6", still, 0.02, SOURCE);
+    measurements.near(
+        "volume after 1 s / at the start",
+        "r / h = 9.6",
+        end.volumes[0] / before,
+        1.0,
+        0.01,
+        SOURCE,
+    );
     Ok(())
 }

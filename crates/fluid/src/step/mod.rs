@@ -269,7 +269,8 @@ where
         let pulls = if model.smoke.is_some() { 0.0 } else { 1.0 };
         let gravity: f64 = (0..D).map(|a| pulls * model.gravity[a].abs() / h[a]).sum();
         let lightest = model.liquids.iter().map(|liquid| liquid.density).fold(f64::INFINITY, f64::min);
-        let tension = model.largest_tension() / (lightest * h.min().powi(3));
+        // Capillary waves of two cells must not outrun a step (J. U. Brackbill, D. B. Kothe, C. Zemach, J. Comput. Phys. 100, 1992).
+        let tension = 4.0 * std::f64::consts::PI * model.largest_tension() / (lightest * h.min().powi(3));
         let c = convection + viscous;
         let denominator = c + (c * c + 4.0 * gravity + 4.0 * tension).sqrt();
         let stable = if denominator > 0.0 { model.options.cfl * 2.0 / denominator } else { f64::INFINITY };

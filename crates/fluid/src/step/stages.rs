@@ -660,11 +660,12 @@ where
         let faces =
             wetting::wall_faces(&model.domain, &closed, &cells, CellKind::Fluid, model.obstacles.len());
         let mut holds = vec![Hold::Closed; faces.len()];
+        let adhesion = model.largest_tension() / model.domain.grid().min_spacing();
         for attempt in 1.. {
             let (velocity, pressure) = (&mut state.velocity, &mut state.pressure);
             let report =
                 projection.project(&self.problem(model), velocity, pressure, dt, &model.options.pressure)?;
-            let revised = wetting::revise(&faces, &mut holds, &closed, velocity, pressure);
+            let revised = wetting::revise(&faces, &mut holds, &closed, velocity, pressure, adhesion);
             if !revised || attempt == wetting::MOST_REVISIONS {
                 return Ok(report);
             }

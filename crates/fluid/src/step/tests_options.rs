@@ -171,6 +171,53 @@ fn water_that_leaves_a_ceiling_goes_on_to_the_bit() {
     assert!(state.liquids[0].phi.at([8, 15]) > 0.0);
 }
 
+/// However rough the walls of a channel are, they stop the water along them, also where two of them meet; they never turn it back.
+#[test]
+fn friction_stops_and_does_not_reverse() {
+    let grid = Grid::<3>::new(Vector::zeros(), Vector::repeat(0.1), [6, 6, 6]).unwrap();
+    let sides = [[Side::Periodic; 2], [Side::slip(); 2], [Side::slip(); 2]];
+    let mut model = FluidModel::new(Domain::new(grid, sides).unwrap(), Liquid::new("water", 1000.0));
+    model.free_surface = true;
+    model.gravity[1] = -10.0;
+    model.options.surface.wetting.friction = 1000.0;
+    model.options.surface.particles = None;
+    let mut state = FluidState::at_rest(&model);
+    state.set_velocity(&model, |_| Vector::from([1.0, 0.0, 0.0]));
+    state.set_liquid(&model, 0, |x| x[1] - 0.42).unwrap();
+    let mut stepper = start(&model, &mut state);
+    let mut last = f64::INFINITY;
+    for _ in 0..6 {
+        stepper.step(&model, &mut state, 0.01, None).unwrap();
+        let momentum = stepper.diagnostics(&model, &state).momentum[0];
+        assert!(momentum <= last * (1.0 + 1e-9), "{momentum} {last}");
+        last = momentum;
+        let along = state.velocity.component(0);
+        assert!(along.lattice().indices().all(|face| along.at(face) > -1e-9));
+    }
+    assert!(state.velocity.component(0).at([2, 0, 0]).abs() < 1e-9);
+    assert!(state.velocity.component(0).at([2, 2, 2]) > 0.9);
+}
+
+/// Still water stays still over a solid, however little of it is above.
+#[test]
+fn water_over_a_solid_is_still() {
+    for height in [0.44, 0.46, 0.48, 0.52, 0.555] {
+        let mut model = FluidModel::new(square(20, [[Side::slip(); 2]; 2]), Liquid::new("water", 1000.0));
+        model.free_surface = true;
+        model.gravity[1] = -9.81;
+        let ball = Shape::ball(0.15).unwrap().translated(Vector::from([0.5, height])).unwrap();
+        model.obstacles.push(Obstacle::fixed("ball", ball));
+        let mut state = FluidState::at_rest(&model);
+        state.set_liquid(&model, 0, |x| x[1] - 0.7185).unwrap();
+        let mut stepper = start(&model, &mut state);
+        for _ in 0..30 {
+            stepper.step(&model, &mut state, 0.01, None).unwrap();
+        }
+        let speed = stepper.diagnostics(&model, &state).max_speed;
+        assert!(speed < 1e-10, "{height}: {speed}");
+    }
+}
+
 /// Two tanks on the two sides of a sheet: each is a region of its own with its own volume, and both together are the liquid.
 #[test]
 fn regions_are_told_apart_with_their_volumes() {

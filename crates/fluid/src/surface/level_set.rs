@@ -18,6 +18,9 @@ use splashdown_parallel::prelude::*;
 /// Cells around the surface within which `phi` is a distance; beyond it is plus or minus this many.
 pub(crate) const BAND: f64 = 6.0;
 
+/// Layers of cells inside solids into which a level set is continued with its slope.
+const SLOPED: usize = 2;
+
 /// Carries `phi` by `velocity` for `dt` seconds; ghosts of both must have been filled, those of the result are.
 pub fn carry<const D: usize>(
     domain: &Domain<D>,
@@ -104,7 +107,8 @@ pub fn evolve<const D: usize>(
     Ok(())
 }
 
-/// Continues `phi` into solid cells, constant along the way, so that a liquid touches a solid without a gap (contact at right angles).
+/// Continues `phi` into solid cells so that a liquid touches a solid without a gap: with its slope in the two layers that stencils of surfaces near the solid read, so that still water
+/// over a solid keeps its level, and constant beyond.
 pub fn extend_into_solids<const D: usize>(domain: &Domain<D>, walls: &Walls<D>, phi: &mut Field<D>)
 where
     Dim<D>: Space<D>,
@@ -115,6 +119,42 @@ where
     let solid: Vec<Index<D>> = phi.lattice().indices().filter(|&cell| walls.is_solid(cell)).collect();
     let far = BAND * domain.grid().spacing().max();
     extend_layers(phi, &solid, 64, |_, _| true, |_| far);
+    let (lattice, h) = (*phi.lattice(), domain.grid().spacing());
+    let mut continued = Field::with_ghost(domain.grid(), phi.lattice().location(), 0, false);
+    for _ in 0..SLOPED {
+        let told = |cell: Index<D>| lattice.contains(cell) && (!walls.is_solid(cell) || continued.at(cell));
+        let values: Vec<Option<f64>> = solid
+            .par_iter()
+            .with_min_len(256)
+            .map(|&cell| {
+                if continued.at(cell) {
+                    return None;
+                }
+                let (mut sum, mut count) = (0.0, 0.0);
+                for axis in 0..D {
+                    for step in [-1, 1] {
+                        let (mut near, mut next) = (cell, cell);
+                        near[axis] += step;
+                        next[axis] += 2 * step;
+                        if told(near) {
+                            // Away from the surface only: a contact line stays where it is.
+                            let slope = if told(next) { phi.at(near) - phi.at(next) } else { 0.0 };
+                            let away = if slope * phi.at(near) > 0.0 { slope } else { 0.0 };
+                            sum += phi.at(near) + away.clamp(-h[axis], h[axis]);
+                            count += 1.0;
+                        }
+                    }
+                }
+                (count > 0.0).then(|| sum / count)
+            })
+            .collect();
+        for (&cell, value) in solid.iter().zip(&values) {
+            if let Some(value) = value {
+                phi.set(cell, *value);
+                continued.set(cell, true);
+            }
+        }
+    }
     domain.fill_level_set_ghosts(phi);
 }
 

@@ -103,7 +103,7 @@ pub struct Fluid {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0, max = 180))]
     pub contact_angle: Option<f64>,
-    /// May liquids with a free surface leave walls and obstacles where suction would have to hold them? Not with `cut_cells`, and only where no bodies are coupled. Default: no.
+    /// May liquids with a free surface leave walls and obstacles where suction would have to hold them? Volumes are kept then as with `keep_volume`. Not with `cut_cells`, and only where no bodies are coupled. Default: no.
     #[serde(default, skip_serializing_if = "is_false")]
     pub separation: bool,
     /// Friction of liquids along sides of kind `slip`: this times the pressure is the most that an area drags (no unit). Default: none.

@@ -195,7 +195,7 @@ fn the_coupled_system_is_chosen_in_the_scene() {
 fn cells_and_walls_are_told_by_the_scene() {
     let text = |fluid: &str| {
         format!(
-            "dimension = 2\n[time]\nend = 1\n[fluid]\n{fluid}\nfree_surface = true\nparticles = 0\n[[fluid.liquids]]\nname = \"water\"\ndensity = 1000\nregions = [{{ shape = {{ box = {{ size = [1, 0.5] }} }}, position = [0.5, 0.75] }}]\n"
+            "dimension = 2\n[time]\nend = 1\n[fluid]\n{fluid}\nfree_surface = true\nparticles = 0\n[[fluid.liquids]]\nname = \"water\"\ndensity = 1000\nregions = [{{ shape = {{ box = {{ size = [3, 1] }} }}, position = [0.5, 1] }}]\n"
         )
     };
     let fallen = |fluid: &str| {
