@@ -240,12 +240,15 @@ pub(crate) fn impose_contact_angle<const D: usize>(
             let own = depth(number, &grid.cell_centre(cell));
             let low = std::array::from_fn(|a| (cell[a] - 1).max(0));
             let high = std::array::from_fn(|a| (cell[a] + 2).min(last[a]));
-            let (mut sum, mut count) = (0.0, 0.0);
+            // The neighbours across the fewest axes tell it, those that share a face before those at an edge.
+            let mut told: [(f64, f64); D] = [(0.0, 0.0); D];
             for around in indices(low, high).filter(|&around| !walls.is_solid(around)) {
-                sum += phi.at(around) - slope * (depth(number, &grid.cell_centre(around)) - own);
-                count += 1.0;
+                let apart = (0..D).filter(|&a| around[a] != cell[a]).count();
+                let value = phi.at(around) - slope * (depth(number, &grid.cell_centre(around)) - own);
+                told[apart - 1].0 += value;
+                told[apart - 1].1 += 1.0;
             }
-            if count > 0.0 {
+            if let Some((sum, count)) = told.into_iter().find(|(_, count)| *count > 0.0) {
                 set.push((cell, sum / count));
             }
         }

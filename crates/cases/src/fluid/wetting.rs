@@ -157,7 +157,7 @@ fn angles(measurements: &mut Measurements) -> Result<(), CaseError> {
     for degrees in [60.0, 90.0, 120.0] {
         for on_obstacle in [false, true] {
             let found = drop_on_plate(degrees, on_obstacle)?;
-            let size = format!("r / h = 12, on {}", if on_obstacle { "an obstacle" } else { "the floor" });
+            let size = format!("r / h = 16, on {}", if on_obstacle { "an obstacle" } else { "the floor" });
             measurements.near(&format!("angle of {degrees} degrees"), &size, found, degrees, 5.0, CAP);
         }
     }
@@ -166,11 +166,11 @@ fn angles(measurements: &mut Measurements) -> Result<(), CaseError> {
 
 /// The angle (degrees) at which a drop meets the plate it stands on, after it began as half a disc.
 fn drop_on_plate(degrees: f64, on_obstacle: bool) -> Result<f64, CaseError> {
-    let (n, radius) = (48usize, 0.25);
+    let (n, radius) = (64usize, 0.25);
     let h = 1.0 / n as f64;
-    let plate = if on_obstacle { 6.0 * h } else { 0.0 };
+    let plate = if on_obstacle { 8.0 * h } else { 0.0 };
     let mut model = FluidModel::new(
-        domain([n, 30], h, [[Side::slip(); 2], [Side::slip(), Side::open()]])?,
+        domain([n, 40], h, [[Side::slip(); 2], [Side::slip(), Side::open()]])?,
         Liquid { viscosity: 0.1, ..Liquid::new("water", 1.0) },
     );
     model.free_surface = true;
@@ -194,7 +194,7 @@ fn drop_on_plate(degrees: f64, on_obstacle: bool) -> Result<f64, CaseError> {
     let phi = &run.state.liquids[0].phi;
     let value = |x: f64, y: f64| phi.sample(&Vector::from([x, y]), Interpolation::Linear, Reach::Ghost);
     let row = plate + 0.5 * h;
-    let top = crossing(|y| value(0.5, y), row, 30.0 * h) - plate;
+    let top = crossing(|y| value(0.5, y), row, 40.0 * h) - plate;
     let half_width = crossing(|x| value(x, row), 0.5, 1.0) - 0.5;
     let rise = top - 0.5 * h;
     let circle = (half_width * half_width + rise * rise) / (2.0 * rise);

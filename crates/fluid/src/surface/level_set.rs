@@ -137,9 +137,11 @@ where
                         near[axis] += step;
                         next[axis] += 2 * step;
                         if told(near) {
-                            // Away from the surface only: a contact line stays where it is.
+                            // Away from the surface only, and not near a contact line, which stays where it is.
                             let slope = if told(next) { phi.at(near) - phi.at(next) } else { 0.0 };
-                            let away = if slope * phi.at(near) > 0.0 { slope } else { 0.0 };
+                            let goes_away =
+                                slope * phi.at(near) > 0.0 && !meets_surface(phi, near, axis, &told);
+                            let away = if goes_away { slope } else { 0.0 };
                             sum += phi.at(near) + away.clamp(-h[axis], h[axis]);
                             count += 1.0;
                         }
@@ -156,6 +158,23 @@ where
         }
     }
     domain.fill_level_set_ghosts(phi);
+}
+
+/// Is there a cell on the other side of the surface within two of `cell` across `axis`?
+fn meets_surface<const D: usize>(
+    phi: &Field<D>,
+    cell: Index<D>,
+    axis: usize,
+    told: &impl Fn(Index<D>) -> bool,
+) -> bool {
+    let side = phi.at(cell) < 0.0;
+    (0..D).filter(|&across| across != axis).any(|across| {
+        [-2, -1, 1, 2].into_iter().any(|step| {
+            let mut other = cell;
+            other[across] += step;
+            told(other) && (phi.at(other) < 0.0) != side
+        })
+    })
 }
 
 /// Volume (m^3; m^2 in 2D) where `phi < 0`, ghosts filled.
