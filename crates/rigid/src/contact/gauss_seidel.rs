@@ -22,9 +22,6 @@ pub(super) const FEWEST_ACCELERATED: usize = 40;
 /// Sweeps before the loads of levels are found at once: what is at rest needs fewer.
 const SWEEPS_BEFORE_BALANCE: usize = 4;
 
-/// First change in units of the coarse tolerance from which on that tolerance will do; below, with its square.
-const IN_MOTION: f64 = 1e3;
-
 /// Balances one after another that do not halve the residual before there are no more.
 const MOST_IDLE_BALANCES: usize = 1;
 
@@ -124,7 +121,6 @@ where
         let (mut lowest, mut idle) = (f64::INFINITY, 0);
         let (mut last, mut restart) = (f64::INFINITY, true);
         let mut solved = Solved::default();
-        let mut tolerance = stop.tolerance;
         for iteration in 0..stop.iterations {
             if layered && (iteration + 1) % SWEEPS_BEFORE_BALANCE == 0 {
                 idle = if solved.residual <= 0.5 * lowest { 0 } else { idle + 1 };
@@ -143,13 +139,8 @@ where
             // Up and down in turn: loads travel down, support travels up.
             let sums = self.sweep(iteration % 2 == 1);
             solved = Solved { iterations: iteration + 1, residual: sums.largest };
-            if iteration == 0 {
-                // What was far from solved at the start is in motion: it need not be as exact as what rests.
-                let motion = (sums.largest / (IN_MOTION * stop.coarse)).min(1.0);
-                tolerance = tolerance.max(stop.coarse * motion * motion);
-            }
-            let good =
-                sums.largest <= tolerance || (iteration + 1 >= stop.enough && sums.largest <= stop.coarse);
+            let good = sums.largest <= stop.tolerance
+                || (iteration + 1 >= stop.enough && sums.largest <= stop.coarse);
             if good || iteration + 1 == stop.iterations {
                 break;
             }
