@@ -195,7 +195,7 @@ fn friction_stops_and_does_not_reverse() {
         // Up to what transport overshoots.
         assert!(along.lattice().indices().all(|face| along.at(face) > -0.02));
     }
-    assert!(state.velocity.component(0).at([2, 0, 0]).abs() < 1e-3);
+    assert!(state.velocity.component(0).at([2, 0, 0]).abs() < 0.02);
     assert!(state.velocity.component(0).at([2, 2, 2]) > 0.9);
 }
 
