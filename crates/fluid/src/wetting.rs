@@ -219,8 +219,8 @@ pub(crate) fn keep_gaps<const D: usize>(gaps: &[Gap<D>], phi: &mut Field<D>) {
     }
 }
 
-/// Sets `phi` in solid cells and beyond walls so that its surface meets them at `angle` (rad): its slope into the solid is `-cos(angle)`. `depth(number, x)` is the distance
-/// (m) of `x` to obstacle or guest `number`, negative inside.
+/// Sets `phi` in solid cells and beyond walls so that its surface meets them at `angle` (rad). `depth(number, x)` is the distance (m) of `x` to obstacle or guest `number`,
+/// negative inside.
 pub(crate) fn impose_contact_angle<const D: usize>(
     domain: &Domain<D>,
     walls: &Walls<D>,
@@ -230,22 +230,27 @@ pub(crate) fn impose_contact_angle<const D: usize>(
 ) where
     Dim<D>: Space<D>,
 {
-    let (grid, slope) = (*domain.grid(), angle.cos());
+    let grid = *domain.grid();
     let last: Index<D> = grid.cells().map(|n| n as isize);
     if walls.any_obstacle() {
         let lattice = *phi.lattice();
         let mut set: Vec<(Index<D>, f64)> = Vec::new();
         for cell in lattice.indices().filter(|&cell| walls.is_solid(cell)) {
-            let number = usize::from(walls.solid().at(cell)) - 1;
-            let own = depth(number, &grid.cell_centre(cell));
             let low = std::array::from_fn(|a| (cell[a] - 1).max(0));
             let high = std::array::from_fn(|a| (cell[a] + 2).min(last[a]));
+            if indices(low, high).all(|around| walls.is_solid(around)) {
+                continue;
+            }
+            let number = usize::from(walls.solid().at(cell)) - 1;
+            let own = depth(number, &grid.cell_centre(cell));
             // The neighbours across the fewest axes tell it, those that share a face before those at an edge.
             let mut told: [(f64, f64); D] = [(0.0, 0.0); D];
             for around in indices(low, high).filter(|&around| !walls.is_solid(around)) {
                 let apart = (0..D).filter(|&a| around[a] != cell[a]).count();
-                let value = phi.at(around) - slope * (depth(number, &grid.cell_centre(around)) - own);
-                told[apart - 1].0 += value;
+                let x = grid.cell_centre(around);
+                let outward = outward(|x| depth(number, x), &x, &grid.spacing());
+                let way = depth(number, &x) - own;
+                told[apart - 1].0 += phi.at(around) - way * slope_at(phi, around, &outward, angle);
                 told[apart - 1].1 += 1.0;
             }
             if let Some((sum, count)) = told.into_iter().find(|(_, count)| *count > 0.0) {
@@ -261,16 +266,44 @@ pub(crate) fn impose_contact_angle<const D: usize>(
         for side in 0..2 {
             let (mut low, mut high) = ([0; D], last);
             (low[axis], high[axis]) = if side == 0 { (0, 1) } else { (last[axis] - 1, last[axis]) };
+            let away = if side == 0 { 1 } else { -1 };
+            let mut outward = Vector::zeros();
+            outward[axis] = away as f64;
             for cell in indices(low, high).filter(|&cell| !walls.is_solid(cell)) {
                 if !domain.condition(axis, side, cell).is_wall() {
                     continue;
                 }
                 let mut beyond = cell;
-                beyond[axis] += if side == 0 { -1 } else { 1 };
-                phi.set(beyond, phi.at(cell) - slope * grid.spacing()[axis]);
+                beyond[axis] -= away;
+                phi.set(beyond, phi.at(cell) - grid.spacing()[axis] * slope_at(phi, cell, &outward, angle));
             }
         }
     }
+}
+
+/// Direction in which `distance` grows at `x`, by central differences over a cell; zero where it does not.
+fn outward<const D: usize>(distance: impl Fn(&Vector<D>) -> f64, x: &Vector<D>, h: &Vector<D>) -> Vector<D> {
+    let gradient: Vector<D> = Vector::from_fn(|a, _| {
+        let mut step = Vector::zeros();
+        step[a] = 0.5 * h[a];
+        (distance(&(x + step)) - distance(&(x - step))) / h[a]
+    });
+    gradient.try_normalize(1e-9).unwrap_or_else(Vector::zeros)
+}
+
+/// Slope of `phi` out of a solid at `cell` next to it for which the normal of its level surfaces makes `angle` with `outward`: that across times the cotangent. What `phi` grows along the solid
+/// counts, and not what it would were it a distance, which it is to a tenth only: the angle would be off by degrees.
+fn slope_at<const D: usize>(phi: &Field<D>, cell: Index<D>, outward: &Vector<D>, angle: f64) -> f64 {
+    let h = phi.grid().spacing();
+    let gradient: Vector<D> = Vector::from_fn(|a, _| {
+        let (mut low, mut high) = (cell, cell);
+        low[a] -= 1;
+        high[a] += 1;
+        (phi.at(high) - phi.at(low)) / (2.0 * h[a])
+    });
+    let along = (gradient - outward * gradient.dot(outward)).norm();
+    let (sine, cosine) = angle.sin_cos();
+    if along * cosine.abs() >= sine { cosine.signum() } else { along * cosine / sine }
 }
 
 /// A solid that liquid slides along, for [`add_friction`].

@@ -190,12 +190,14 @@ fn drop_on_plate(degrees: f64, on_obstacle: bool) -> Result<f64, CaseError> {
     let mut run =
         Run::new(model, |model, state| state.set_liquid(model, 0, |x| (x - centre).norm() - radius))?;
     run.until(6.0)?;
-    // The circle through the top and the two points of the surface half a cell above the plate.
+    // The circle through the top and the two points of the surface half a cell above the plate. The plate is slippery: the drop may have slid along it.
     let phi = &run.state.liquids[0].phi;
     let value = |x: f64, y: f64| phi.sample(&Vector::from([x, y]), Interpolation::Linear, Reach::Ghost);
     let row = plate + 0.5 * h;
-    let top = crossing(|y| value(0.5, y), row, 40.0 * h) - plate;
-    let half_width = crossing(|x| value(x, row), 0.5, 1.0) - 0.5;
+    let right = crossing(|x| value(0.5 + x, row), 0.0, 0.5);
+    let left = crossing(|x| value(0.5 - x, row), 0.0, 0.5);
+    let half_width = 0.5 * (left + right);
+    let top = crossing(|y| value(0.5 + 0.5 * (right - left), y), row, 40.0 * h) - plate;
     let rise = top - 0.5 * h;
     let circle = (half_width * half_width + rise * rise) / (2.0 * rise);
     Ok(((circle - top) / circle).acos().to_degrees())
