@@ -79,6 +79,15 @@ where
             stepper.set_sheets(sheets);
         }
         self.stepper(model)?.initialise(model, state)?;
+        // Soft bodies are no walls to the flow at the start: where they are, it is theirs from the first step on. They only take room.
+        let soft = solids.filter(|solids| world.coupling.is_some() && solids.takes_part());
+        if let (Some(solids), Self { stepper: Some(stepper), coupling, .. }) = (soft, &mut *self) {
+            let guests = coupling.guests(model, &world.bodies, |index| bodies.bodies[index].frame);
+            let position = &bodies.solids.motion.position[..];
+            let soft = SoftParticles { solids, position, velocity: &mut [], resistance: None };
+            coupling.place(stepper, model, guests, position, Some(&soft));
+            stepper.look_around(model, state)?;
+        }
         self.measure(model, state);
         Ok(())
     }

@@ -3,17 +3,19 @@
 //!
 //! What does not live here: elements and integrators (`splashdown-deformable`).
 
+use crate::fluid_structure::Resistance;
 use crate::soft_contact::{Candidates, Reached, pushing_pairs};
 use crate::{Diagnostics, Model, State};
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::collide::{Colliders, DistanceField, Obstacle, ObstacleShape};
 use splashdown_deformable::integrate::{
-    Bound, Carrier, Carriers, IntegrationReport, Integrator, Link, Motion, Scheme, Stages,
+    Bound, Carrier, Carriers, IntegrationReport, Integrator, Link, MOST_STRETCH, Motion, Scheme, Stages,
 };
 use splashdown_deformable::{ForceError, Solid};
 use splashdown_geometry::Aabb;
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
 use splashdown_rigid::{Body, Geometry, Motion as RigidMotion};
+use splashdown_solve::CsrMatrix;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -121,7 +123,16 @@ pub(crate) struct SolidStep {
     /// At the start of the step, prescribed particles with the velocity of this step.
     pub motion: Motion,
     pub stages: Stages,
+    /// Implicit elasticity and damping (kg) of the last velocity solve, for those that solve on from there; `None` with explicit elasticity.
+    resistance: Option<CsrMatrix>,
     pub report: IntegrationReport,
+}
+
+impl SolidStep {
+    /// The implicit part of the last velocity solve.
+    pub fn resistance(&self) -> Option<Resistance<'_>> {
+        self.resistance.as_ref().map(|matrix| Resistance { matrix, velocity: &self.stages.resisted })
+    }
 }
 
 /// A rigid body as particles see it.
@@ -248,7 +259,9 @@ where
     /// Can the longest part change on the way? Laws that harden and plastic rest shapes have a limit that does; strengths do, too.
     pub(crate) fn longest_part_varies(&self) -> bool {
         self.takes_part()
-            && (self.solid.stable_step_varies() || self.bodies.iter().any(|body| !body.strength.is_empty()))
+            && (self.integrator.scheme == Scheme::LinearlyImplicit
+                || self.solid.stable_step_varies()
+                || self.bodies.iter().any(|body| !body.strength.is_empty()))
     }
 
     /// Longest part (s) of a step that these solids can take at once.
@@ -288,7 +301,12 @@ where
             .map_err(|error| error.to_string())?;
         self.push_carriers(model, &frames, &start, half);
         self.move_carried(model, &frames, half, &mut stages.moving);
-        Ok(SolidStep { motion, stages, report })
+        let resists = self.integrator.scheme == Scheme::LinearlyImplicit && model.fluid.is_some();
+        let resistance = match resists {
+            true => Some(self.solid.resistance(0.5 * dt, dt).map_err(|error| error.to_string())?),
+            false => None,
+        };
+        Ok(SolidStep { motion, stages, resistance, report })
     }
 
     /// The particles that a rigid body can reach in this step.
@@ -359,7 +377,11 @@ where
         pushing: &[[u32; 2]],
     ) -> Result<Vec<f64>, String> {
         let _timed = crate::stage("soft bodies");
-        let SolidStep { motion, stages, report } = step;
+        let SolidStep { motion, stages, resistance, report } = step;
+        // Over the whole step it is twice that of the half.
+        if let Some(resistance) = resistance {
+            resistance.values_mut().iter_mut().for_each(|value| *value *= 2.0);
+        }
         // Forces act half way, or at the end, as the scheme has it.
         let at: Vec<f64> = match self.integrator.scheme {
             Scheme::B => motion.position.iter().zip(&stages.next).map(|(a, b)| 0.5 * (a + b)).collect(),
@@ -393,7 +415,7 @@ where
         mut velocity: Vec<f64>,
     ) -> Result<SolidState, String> {
         let _timed = crate::stage("soft bodies");
-        let SolidStep { motion, stages, mut report } = step;
+        let SolidStep { motion, stages, mut report, .. } = step;
         let dt = stages.dt;
         self.integrator.repel_at_end(&self.solid, &stages.next, &mut velocity, dt);
         if !self.bindings.is_empty() {
@@ -579,7 +601,8 @@ where
         Ok(report)
     }
 
-    /// Longest explicit step from here (s): a part of the elastic limit, and no edge changes by more than a tenth unless that would take ten times the steps.
+    /// Longest step from here (s): with explicit elasticity a part of the elastic limit, and no edge changes by more than a tenth unless that would take ten times the steps; with linearly
+    /// implicit elasticity that in which no edge changes by more than three tenths, or the elastic limit.
     fn longest_step(&mut self, motion: &Motion) -> Result<f64, ForceError> {
         let scale = match self.integrator.scheme {
             Scheme::Implicit(_) => return Ok(f64::INFINITY),
@@ -588,6 +611,10 @@ where
         };
         self.solid.update(&motion.position)?;
         let elastic = scale * self.safety * self.solid.stable_step();
+        if self.integrator.scheme == Scheme::LinearlyImplicit {
+            let strained = MOST_STRETCH * self.solid.strain_rate_step(&motion.position, &motion.velocity);
+            return Ok(strained.max(elastic));
+        }
         Ok(elastic.min(self.solid.strain_rate_step(&motion.position, &motion.velocity).max(0.1 * elastic)))
     }
 

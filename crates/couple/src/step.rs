@@ -25,7 +25,7 @@ use crate::fluid_structure::SoftParticles;
 use crate::generalized::Velocities;
 use crate::sleep::Sleep;
 use crate::soft_contact::Reached;
-use crate::solids::{SolidStep, Solids};
+use crate::solids::Solids;
 use crate::solve::{CoupledStep, Stage, coupled_solve};
 use crate::world::Scratch;
 use crate::{Model, Multipliers, SolveReport, State};
@@ -172,13 +172,23 @@ where
         Some(solids) => Some(solids.begin(model, state, &mut half.velocities.bodies, dt).map_err(failed)?),
         None => None,
     };
-    let particles = match (&soft, &mut soft_step) {
-        (Some(solids), Some(SolidStep { motion, stages, .. })) => {
-            Some(SoftParticles { solids, position: &motion.position, velocity: &mut stages.moving })
+    let mut moving = soft_step.as_ref().map_or_else(Vec::new, |step| step.stages.moving.clone());
+    let particles = match (&soft, &soft_step) {
+        (Some(solids), Some(step)) => {
+            let velocity = &mut moving;
+            Some(SoftParticles {
+                solids,
+                position: &step.motion.position,
+                velocity,
+                resistance: step.resistance(),
+            })
         }
         _ => None,
     };
     fluid.couple_half(model, state, dt, &mut half.velocities.bodies, particles)?;
+    if let Some(step) = &mut soft_step {
+        step.stages.moving = moving;
+    }
     // Particles that rigid bodies can reach take part in contact.
     let reached = match (&soft, &soft_step) {
         (Some(solids), Some(step)) if model.options.contact.enabled => {
@@ -274,7 +284,8 @@ where
     articulation.set_kinematic(&frames, &mut full.velocities);
     let particles = match (&soft, &soft_step) {
         (Some(solids), Some(step)) => {
-            Some(SoftParticles { solids, position: &step.stages.next, velocity: &mut soft_velocity })
+            let (position, resistance) = (&step.stages.next[..], step.resistance());
+            Some(SoftParticles { solids, position, velocity: &mut soft_velocity, resistance })
         }
         _ => None,
     };

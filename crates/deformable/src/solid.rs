@@ -260,6 +260,39 @@ impl<const D: usize> Solid<D> {
         SolidDamping { solid: self, dt, layout }
     }
 
+    /// Adds the mean of the diagonal of `stiffness K + damping (-D)` of each particle (kg), `K` positive semidefinite.
+    pub(crate) fn add_mean_diagonal(&self, stiffness: f64, damping: f64, out: &mut [f64]) {
+        let mut dense = Vec::new();
+        for force in &self.forces {
+            for element in 0..force.elements() {
+                let nodes = force.element_nodes(element);
+                let size = nodes.len() * D;
+                dense.clear();
+                dense.resize(size * size, 0.0);
+                force.add_element_matrix(element, stiffness, damping, true, &mut dense);
+                for (k, &node) in nodes.iter().enumerate() {
+                    let trace: f64 = (k * D..(k + 1) * D).map(|i| dense[i * size + i]).sum();
+                    out[node as usize] += trace / D as f64;
+                }
+            }
+        }
+    }
+
+    /// The implicit part of a velocity solve over `tau` seconds with elastic forces `ahead` seconds on: `tau (ahead K - D)` at the last update, `K` positive semidefinite; nothing in rows and
+    /// columns of pinned particles.
+    ///
+    /// # Errors
+    /// Values that are not finite.
+    pub fn resistance(&mut self, tau: f64, ahead: f64) -> Result<CsrMatrix, SolveError> {
+        let mut matrix = self.assemble(0.0, tau * ahead, tau, true)?.0.clone();
+        let offsets = matrix.offsets().to_vec();
+        let values = matrix.values_mut();
+        for row in (0..offsets.len() - 1).filter(|row| self.pinned[row / D]) {
+            values[offsets[row]..offsets[row + 1]].fill(0.0);
+        }
+        Ok(matrix)
+    }
+
     /// `mass M + stiffness K + damping (-D)` at the last update, with rows and columns of pinned particles replaced by the unit matrix. `K` is positive
     /// semidefinite if asked. The pattern is kept from call to call, and with it the analysis of a factor.
     ///

@@ -351,6 +351,7 @@ where
         ElasticIntegrator::SchemeB => Scheme::B,
         ElasticIntegrator::SchemeC => Scheme::C,
         ElasticIntegrator::Newmark => Scheme::Newmark,
+        ElasticIntegrator::LinearlyImplicit => Scheme::LinearlyImplicit,
         ElasticIntegrator::BackwardEuler => Scheme::Implicit(ImplicitScheme::BackwardEuler),
         ElasticIntegrator::AverageAcceleration => Scheme::Implicit(ImplicitScheme::AverageAcceleration),
     };
@@ -498,9 +499,8 @@ where
                         format!("no particle is inside `{carrier}`, to which it is bound"),
                     ));
                 }
-                if !matches!(scheme, Scheme::B | Scheme::C) {
-                    let reason =
-                        "`elastic.bind` needs the integrator \"scheme_b\" or \"scheme_c\" in `[elastic]`";
+                if !matches!(scheme, Scheme::B | Scheme::C | Scheme::LinearlyImplicit) {
+                    let reason = "`elastic.bind` needs the integrator \"scheme_b\", \"scheme_c\" or \"linearly_implicit\" in `[elastic]`";
                     return Err(wrong(&name, reason));
                 }
                 // A particle inside two bodies belongs to the first.

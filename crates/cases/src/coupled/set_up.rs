@@ -85,7 +85,11 @@ pub(super) struct Soft {
 
 impl Soft {
     pub fn new(world: &World<3>) -> Self {
-        let mut solids = Solids::new(world.model().gravity, Scheme::B);
+        Self::with_scheme(world, Scheme::B)
+    }
+
+    pub fn with_scheme(world: &World<3>, scheme: Scheme) -> Self {
+        let mut solids = Solids::new(world.model().gravity, scheme);
         solids.integrator.tolerance = 1e-8;
         Self { solids, motion: Motion::default(), surface: Vec::new() }
     }

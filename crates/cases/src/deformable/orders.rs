@@ -84,6 +84,7 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         ("B", Scheme::B, 2.0, 1.0),
         ("C", Scheme::C, 1.0, 1.0),
         ("Newmark", Scheme::Newmark, 2.0, 1.0),
+        ("linearly implicit", Scheme::LinearlyImplicit, 1.0, 1.0),
         ("backward Euler", euler, 1.0, 1.0),
         ("average acceleration, undamped", average, 2.0, 0.0),
         // Damping is frozen at the start of the step, which makes it first order where the body turns.
@@ -125,6 +126,12 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         let exact = (0..100_000).map(|i| f64::from(i) * 1e-4).take_while(|&h| holds(h)).last().unwrap_or(0.0);
         let resolution = format!("C, damping ratio {z}");
         out.near("largest stable w dt", &resolution, limit(Scheme::C, z)?, exact, 0.01 * exact, CASE.source);
+        let resolution = format!("linearly implicit, damping ratio {z}, w dt = 1 to 1e4");
+        let mut unstable = 0.0;
+        for rate in [1.0, 10.0, 100.0, 1e3, 1e4] {
+            unstable += if stable(Scheme::LinearlyImplicit, rate, z)? { 0.0 } else { 1.0 };
+        }
+        out.at_most("steps that are not stable", &resolution, unstable, 0.0, "exact: damped at any step");
     }
     angular_momentum(out)
 }

@@ -73,10 +73,11 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
             Scheme::B,
             Scheme::C,
             Scheme::Newmark,
+            Scheme::LinearlyImplicit,
             Scheme::Implicit(ImplicitScheme::BackwardEuler),
             Scheme::Implicit(ImplicitScheme::AverageAcceleration),
         ];
-        let mut integrator = Integrator::new(schemes[random.index(6)]);
+        let mut integrator = Integrator::new(schemes[random.index(schemes.len())]);
         integrator.tolerance = 1e-5;
         let floor = Shape::half_space(Vector::<3>::new(0.0, 1.0, 0.0), -1.5).map_err(failed("the floor"))?;
         integrator.obstacles.push(Obstacle::fixed(

@@ -4,6 +4,7 @@ use super::forms::solve_form;
 use super::held::{Demands, HeldMass};
 use super::interface::LEAST_FRACTION;
 use super::mass::multiply;
+use super::resistance::{Resistance, ResistingMass, SolidMobility};
 use super::soft::SoftGuest;
 use super::{
     CouplingFace, CouplingForm, CouplingOptions, FaceMass, Operators, SolidMass, Viscous, coupling_faces,
@@ -16,7 +17,7 @@ use splashdown_fluid::viscosity::ViscousStep;
 use splashdown_fluid::{CellKind, FluidError, FluidModel, FluidState, FluidStepper};
 use splashdown_geometry::grid::Index;
 use splashdown_math::{Dim, Space, Twist};
-use splashdown_solve::{CsrMatrix, InverseMass, VelocityLayout};
+use splashdown_solve::{CsrMatrix, InverseMass, SolveError, VelocityLayout};
 
 /// A guest of the fluid as the coupled solve sees it.
 #[derive(Debug, Clone)]
@@ -74,8 +75,16 @@ where
         let (found, expected) = (solids.len(), stepper.guests().len());
         return Err(FluidError::Mismatch(format!("{found} solids for {expected} guests of the fluid")));
     }
-    let mut none = SoftSolve { guests: &[], sheet_particles: &[], inverse_mass: &[], velocity: &mut [] };
-    solve_with_soft(stepper, model, state, dt, solids, &mut none, &Demands::default(), options)
+    solve_with_soft(
+        stepper,
+        model,
+        state,
+        dt,
+        solids,
+        &mut SoftSolve::nothing(),
+        &Demands::default(),
+        options,
+    )
 }
 
 /// Soft bodies in a coupled solve: the guests after the rigid ones, and sheets.
@@ -85,11 +94,19 @@ pub(super) struct SoftSolve<'a, const D: usize> {
     pub sheet_particles: &'a [usize],
     /// `1/m` (1/kg) of all particles; 0 for those that move as told.
     pub inverse_mass: &'a [f64],
-    /// Velocities (m/s) of all particles, flat.
+    /// Velocities (m/s) of all particles, flat: on entry what their masses times these have as momentum.
     pub velocity: &'a mut [f64],
+    /// Implicit elasticity and damping, where the solve has them.
+    pub resistance: Option<Resistance<'a>>,
 }
 
 impl<const D: usize> SoftSolve<'_, D> {
+    /// No soft bodies.
+    pub fn nothing() -> Self {
+        let (guests, sheet_particles, inverse_mass) = (&[][..], &[][..], &[][..]);
+        SoftSolve { guests, sheet_particles, inverse_mass, velocity: &mut [], resistance: None }
+    }
+
     /// Scalars of the stacked particle velocities, with weights, whose sum is the velocity along `axis` of the sheets where they close a face.
     pub fn sheet_row(&self, sheet: &SheetFace<D>, axis: usize) -> Option<Vec<(usize, f64)>> {
         let scalar = |&(point, weight): &(u32, f64)| {
@@ -152,6 +169,10 @@ where
     let implicit = viscosity > 0.0 && model.options.viscous_step != ViscousStep::Explicit;
     let together = (model.liquids.len() == 1 && implicit).then_some(Viscous { viscosity, dt: step });
     if options.form != CouplingForm::Pressure {
+        if soft.resistance.is_some() {
+            let what = "implicit elasticity in a fluid needs the form of the coupled system in pressures";
+            return Err(FluidError::Mismatch(what.into()));
+        }
         return solve_form(stepper, model, state, dt, solids, soft, demands, options, together);
     }
     if model.liquids.len() == 1 && implicit {
@@ -185,7 +206,8 @@ where
         faces.iter().filter(|face| face.guest < rigid && solids[face.guest].mass.is_some()).collect();
     let on_soft = particle_faces(&stepper.problem(model), &faces, rigid, soft, options.mass);
     let scalars = soft.velocity.len();
-    let soft_inverses = lump_on_particles(&on_soft, state, soft);
+    let failed = FluidError::solve("coupled pressure");
+    let (soft_inverses, resisting) = lump_on_particles(&on_soft, state, soft).map_err(&failed)?;
 
     // The fluid of the coupling faces joins the solids: mass and momentum.
     let n = Twist::<D>::LEN;
@@ -214,13 +236,13 @@ where
         }
         solids[solid].twist.write(&mut velocity[scalars + n * solid..scalars + n * (solid + 1)]);
     }
-    let failed = FluidError::solve("coupled pressure");
     // Particles have a mass for each axis, so each of their scalars counts as a face here.
     let layout = VelocityLayout::new::<D>(scalars, 0, solids.len());
     let inverse_mass = InverseMass::new(layout, soft_inverses, vec![], inverses).map_err(&failed)?;
 
+    let mobility = SolidMobility { inverse_mass: &inverse_mass, resisting };
     // What contact and joints demand is met before the pressure acts, and kept.
-    let held = HeldMass::new(&inverse_mass, demands).map_err(&failed)?;
+    let held = HeldMass::new(&mobility, demands).map_err(&failed)?;
     if let Some(held) = &held {
         held.meet(&demands.values, &mut velocity);
         read_twists(&velocity[scalars..], solids);
@@ -229,7 +251,7 @@ where
     stepper.set_guest_twists(model, &twists_of(&solids[..rigid]), None);
     stepper.set_face_velocities(&soft_velocities(&on_soft, &velocity), None);
     let flux = flux_of(stepper, model, &movable, &on_soft, &inverse_mass).map_err(&failed)?;
-    let mobility: &dyn Mobility = held.as_ref().map_or(&inverse_mass, |held| held);
+    let mobility: &dyn Mobility = held.as_ref().map_or(&mobility, |held| held);
     let mut walls = MovableWalls { flux: &flux, mobility, velocity: &mut velocity };
     let solved = stepper.project_with(model, state, dt, &mut walls)?;
     soft.velocity.copy_from_slice(&velocity[..scalars]);
@@ -293,7 +315,7 @@ where
     let of_body = |face: &CouplingFace<D>| {
         let guest = soft.guests.get(face.guest.checked_sub(first_soft)?)?;
         let CouplingFace { axis, face: index, closed, mass, .. } = *face;
-        Some(ParticleFace { axis, face: index, closed, mass, row: guest.row(problem, axis, index).to_vec() })
+        Some(ParticleFace { axis, face: index, closed, mass, row: guest.row(problem, axis, index) })
     };
     let of_sheet = |sheet: &SheetFace<D>| {
         let (axis, face) = (sheet.axis, sheet.face);
@@ -305,12 +327,13 @@ where
     bodies.chain(problem.walls.sheet_faces().iter().filter_map(of_sheet)).collect()
 }
 
-/// Lumps mass and momentum of coupling faces on the particles, axis by axis; returns the inverse masses of all their scalars.
+/// Lumps mass and momentum of coupling faces on the particles, axis by axis, and gives them the velocities of that; returns the inverse masses of all their scalars, and with a
+/// resistance what stands for them.
 fn lump_on_particles<const D: usize>(
     faces: &[ParticleFace<D>],
     state: &FluidState<D>,
     soft: &mut SoftSolve<D>,
-) -> Vec<f64>
+) -> Result<(Vec<f64>, Option<ResistingMass>), SolveError>
 where
     Dim<D>: Space<D>,
 {
@@ -322,18 +345,39 @@ where
             lumped[scalar][1] += weight * face.mass * u;
         }
     }
-    let one = |(scalar, [mass, momentum]): (usize, &[f64; 2])| {
-        let inverse = soft.inverse_mass[scalar / D];
-        if inverse == 0.0 {
-            return 0.0;
+    // Mass and momentum; nothing of what moves as told. Weights may be negative by rounding.
+    let all = lumped.iter().enumerate().map(|(scalar, [mass, momentum])| {
+        let own = Some(soft.inverse_mass[scalar / D]).filter(|inverse| *inverse > 0.0)?.recip();
+        Some((own + mass.max(0.0), own * soft.velocity[scalar] + momentum))
+    });
+    let all: Vec<Option<(f64, f64)>> = all.collect();
+    let inverses = all.iter().map(|of| of.map_or(0.0, |(mass, _)| mass.recip())).collect();
+    let Some(resistance) = &soft.resistance else {
+        for (velocity, of) in soft.velocity.iter_mut().zip(&all) {
+            if let Some((mass, momentum)) = of {
+                *velocity = momentum / mass;
+            }
         }
-        // Weights may be negative by rounding.
-        let mass = mass.max(0.0);
-        let total = 1.0 / inverse + mass;
-        soft.velocity[scalar] = (soft.velocity[scalar] / inverse + momentum) / total;
-        1.0 / total
+        return Ok((inverses, None));
     };
-    lumped.iter().enumerate().map(one).collect()
+    let told = |scalar: usize| all[scalar].is_none();
+    let (rows, more) = resistance.rows(told, soft.velocity);
+    let masses = all.iter().map(|of| of.map_or(1.0, |(mass, _)| mass));
+    let rows = rows.into_iter().zip(masses).enumerate().map(|(scalar, (mut row, mass))| {
+        row.push((scalar, mass));
+        row
+    });
+    let mass = ResistingMass::new(
+        &CsrMatrix::from_rows(all.len(), rows)?,
+        (0..all.len()).filter(|scalar| told(*scalar)).collect(),
+    )?;
+    let mut momenta: Vec<f64> =
+        all.iter().zip(&more).map(|(of, more)| of.map_or(0.0, |(_, momentum)| momentum + more)).collect();
+    mass.divide(&mut momenta);
+    for (scalar, velocity) in soft.velocity.iter_mut().enumerate().filter(|(scalar, _)| !told(*scalar)) {
+        *velocity = momenta[scalar];
+    }
+    Ok((inverses, Some(mass)))
 }
 
 /// Velocities of the coupling faces of soft bodies.
@@ -355,7 +399,7 @@ fn flux_of<const D: usize>(
     faces: &[&CouplingFace<D>],
     on_soft: &[ParticleFace<D>],
     inverse_mass: &InverseMass,
-) -> Result<CsrMatrix, splashdown_solve::SolveError>
+) -> Result<CsrMatrix, SolveError>
 where
     Dim<D>: Space<D>,
 {
@@ -434,6 +478,7 @@ where
             .collect(),
         solids: solids.iter().map(|solid| solid.mass.clone()).collect(),
         velocity: soft.velocity.to_vec(),
+        resistance: soft.resistance,
         demands,
     };
     structure.velocity.resize(scalars + n * solids.len(), 0.0);

@@ -3,11 +3,12 @@
 //! The rows act on the inverse mass: `M^-1 - M^-1 H^T (H M^-1 H^T)^-1 H M^-1` moves solids only in ways that keep `H v`, is symmetric and positive semidefinite, and so the
 //! system of pressures stays positive definite.
 
+use super::resistance::SolidMobility;
 use crate::Model;
 use splashdown_fluid::pressure::Mobility;
 use splashdown_math::{Dim, Frame, Space, Twist};
 use splashdown_rigid::Motion;
-use splashdown_solve::{CsrMatrix, InverseMass, SolveError, SparseCholesky};
+use splashdown_solve::{CsrMatrix, SolveError, SparseCholesky};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
@@ -170,7 +171,7 @@ where
 
 /// An inverse mass with demands.
 pub(super) struct HeldMass<'a> {
-    inverse_mass: &'a InverseMass,
+    mobility: &'a SolidMobility<'a>,
     rows: CsrMatrix,
     /// `H M^-1`.
     responses: CsrMatrix,
@@ -179,16 +180,16 @@ pub(super) struct HeldMass<'a> {
 
 impl<'a> HeldMass<'a> {
     /// `None` without rows that anything can change.
-    pub fn new(inverse_mass: &'a InverseMass, demands: &Demands) -> Result<Option<Self>, SolveError> {
+    pub fn new(mobility: &'a SolidMobility<'a>, demands: &Demands) -> Result<Option<Self>, SolveError> {
         if demands.rows.is_empty() {
             return Ok(None);
         }
-        let rows = CsrMatrix::from_rows(inverse_mass.layout().len(), demands.rows.iter().cloned())?;
-        let responses = inverse_mass.multiply_rows(&rows)?;
+        let rows = CsrMatrix::from_rows(mobility.inverse_mass.layout().len(), demands.rows.iter().cloned())?;
+        let responses = mobility.responses(&rows)?;
         let square = responses.product(&rows.transpose())?;
         // Contacts of one face with another say some things twice.
         let factor = Mutex::new(SparseCholesky::of_semidefinite(&square)?);
-        Ok(Some(Self { inverse_mass, rows, responses, factor }))
+        Ok(Some(Self { mobility, rows, responses, factor }))
     }
 
     /// Changes `velocity` as little as is needed to meet the demands.
@@ -213,7 +214,7 @@ impl<'a> HeldMass<'a> {
 
 impl Mobility for HeldMass<'_> {
     fn apply(&self, impulse: &mut [f64]) {
-        self.inverse_mass.apply(impulse);
+        self.mobility.apply(impulse);
         let mut excess = vec![0.0; self.rows.rows()];
         self.rows.multiply(impulse, &mut excess);
         self.take_off(&excess, impulse);

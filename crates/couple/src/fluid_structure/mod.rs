@@ -26,6 +26,7 @@ mod held;
 mod interface;
 mod mass;
 mod operators;
+mod resistance;
 mod soft;
 mod stage;
 mod viscous;
@@ -36,6 +37,7 @@ pub(crate) use held::{End, HeldRow};
 pub use interface::{CouplingFace, coupling_faces};
 pub use mass::SolidMass;
 pub use operators::{Operators, Viscous};
+pub(crate) use resistance::Resistance;
 pub(crate) use soft::{SoftParticles, moved_too_far, sheets_of};
 pub(crate) use stage::CouplingStage;
 

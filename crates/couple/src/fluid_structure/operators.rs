@@ -167,9 +167,7 @@ where
                     _ => 1.0,
                 };
                 let (row, columns) = match guest.checked_sub(first_soft).zip(soft) {
-                    Some((number, soft)) => {
-                        (Twist::zero(), soft.guests[number].row(problem, axis, face).to_vec())
-                    }
+                    Some((number, soft)) => (Twist::zero(), soft.guests[number].row(problem, axis, face)),
                     None => {
                         let row =
                             row_of(axis, &problem.domain.arm(&guests[guest].placement.frame.position, &at));

@@ -1,5 +1,6 @@
 //! Soft bodies in the fluid: their form where they are, and the particles that move a coupling face.
 
+use super::resistance::Resistance;
 use crate::solids::{SolidBody, SolidElement, Solids};
 use splashdown_fluid::pressure::PressureProblem;
 use splashdown_fluid::shell::Sheet;
@@ -11,7 +12,7 @@ use splashdown_math::{Dim, Frame, Space, Vector};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The inside of a soft body of triangles in the plane or tetrahedra in space, in world coordinates.
+/// The inside of a soft body of triangles in the plane or tetrahedra in space, with its middle as the origin, so that domains with periodic sides find the image that is near.
 pub(super) struct SoftForm<const D: usize> {
     points: Vec<Vector<D>>,
     /// The first `D + 1` of each are the corners of an element.
@@ -52,18 +53,22 @@ where
         })
     }
 
+    /// Squared distance (m^2) of a facet and weights of its corners.
+    fn closest(&self, x: &Vector<D>, facet: u32) -> (f64, [f64; 3]) {
+        let [a, b, c] = self.facets[facet as usize];
+        if D == 2 {
+            let found = closest_point(x, &[self.at(a), self.at(b)]);
+            return (found.distance_squared, [found.weights[0], found.weights[1], 0.0]);
+        }
+        let found = closest_point(x, &[self.at(a), self.at(b), self.at(c)]);
+        (found.distance_squared, found.weights)
+    }
+
     /// Squared distance (m^2), facet and weights of its corners.
     fn nearest(&self, x: &Vector<D>) -> (f64, usize, [f64; 3]) {
         let mut best = (f64::INFINITY, 0, [0.0; 3]);
         self.surface.nearest(x, f64::INFINITY, |facet, limit| {
-            let [a, b, c] = self.facets[facet as usize];
-            let (distance, weights) = if D == 2 {
-                let found = closest_point(x, &[self.at(a), self.at(b)]);
-                (found.distance_squared, [found.weights[0], found.weights[1], 0.0])
-            } else {
-                let found = closest_point(x, &[self.at(a), self.at(b), self.at(c)]);
-                (found.distance_squared, found.weights)
-            };
+            let (distance, weights) = self.closest(x, facet);
             if distance < best.0 {
                 best = (distance, facet as usize, weights);
             }
@@ -98,14 +103,39 @@ where
         best.map(|(_, facet, weights)| (facet, weights))
     }
 
-    /// Particles that move a face at `x`, with their weights, which sum to one.
-    pub fn weights(&self, x: &Vector<D>, axis: usize, reach: f64) -> [(u32, f64); 3] {
-        let (facet, weights) = self.hit(x, axis, reach).unwrap_or_else(|| {
-            let (_, facet, weights) = self.nearest(x);
-            (facet, weights)
+    /// The facets that are as near to `x` as the nearest, with the weights of their corners: more than one where `x` is on an axis of symmetry, and then none of them is to be preferred.
+    fn all_nearest(&self, x: &Vector<D>) -> Vec<(usize, [f64; 3])> {
+        let (squared, ..) = self.nearest(x);
+        let reach = squared.sqrt() * (1.0 + 1e-9);
+        let mut found = Vec::new();
+        self.surface.overlapping(&Aabb { min: *x, max: *x }.grown(reach), |facet| {
+            let (distance, weights) = self.closest(x, facet);
+            if distance <= reach * reach {
+                found.push((facet as usize, weights));
+            }
         });
-        let corners = self.facets[facet];
-        std::array::from_fn(|k| if k < D { (corners[k], weights[k]) } else { (corners[0], 0.0) })
+        found.sort_unstable_by_key(|(facet, _)| *facet);
+        found
+    }
+
+    /// Particles that move a face at `x`, with their weights, which sum to one.
+    pub fn weights(&self, x: &Vector<D>, axis: usize, reach: f64) -> Vec<(u32, f64)> {
+        let facets = self.hit(x, axis, reach).map_or_else(|| self.all_nearest(x), |hit| vec![hit]);
+        let share = 1.0 / facets.len() as f64;
+        let of_facet = |(facet, weights): &(usize, [f64; 3])| {
+            let (corners, weights) = (self.facets[*facet], *weights);
+            (0..D).map(move |k| (corners[k], share * weights[k]))
+        };
+        let mut all: Vec<(u32, f64)> = facets.iter().flat_map(of_facet).collect();
+        all.sort_by_key(|(corner, _)| *corner);
+        all.dedup_by(|next, first| {
+            let same = next.0 == first.0;
+            if same {
+                first.1 += next.1;
+            }
+            same
+        });
+        all
     }
 }
 
@@ -141,8 +171,9 @@ where
         if self.contains(point) { -distance } else { distance }
     }
 
-    fn world_bounds(&self, _: &Frame<D>) -> Aabb<D> {
-        self.surface.bounds()
+    fn world_bounds(&self, frame: &Frame<D>) -> Aabb<D> {
+        let Aabb { min, max } = self.surface.bounds();
+        Aabb { min: min + frame.position, max: max + frame.position }
     }
 }
 
@@ -157,11 +188,14 @@ where
     pub position: &'a [f64],
     /// Velocities (m/s), flat.
     pub velocity: &'a mut [f64],
+    /// Implicit elasticity and damping of the stage.
+    pub resistance: Option<Resistance<'a>>,
 }
 
-/// A soft body that is a guest: its form, and its first particle.
+/// A soft body that is a guest: its form, where the middle of that is (m), and its first particle.
 pub(super) struct SoftGuest<const D: usize> {
-    pub form: Arc<SoftForm<D>>,
+    form: Arc<SoftForm<D>>,
+    middle: Vector<D>,
     first: usize,
 }
 
@@ -245,15 +279,19 @@ impl SoftSurfaces {
             }
             let part = &position[D * body.particles.start..D * body.particles.end];
             let points: Vec<Vector<D>> = part.chunks_exact(D).map(Vector::from_column_slice).collect();
-            if !Aabb::of_points(&points).overlaps(&fluid.domain.grid().bounds()) {
+            let bounds = Aabb::of_points(&points);
+            let periodic = fluid.domain.periodic().contains(&true);
+            if !(periodic || bounds.overlaps(&fluid.domain.grid().bounds())) {
                 continue;
             }
+            let middle = (bounds.min + bounds.max) * 0.5;
+            let points = points.into_iter().map(|x| x - middle).collect();
             let elements =
                 body.elements.chunks_exact(D + 1).map(|corners| std::array::from_fn(|k| corners[k.min(D)]));
             let form = Arc::new(SoftForm::new(points, elements.collect(), facets.clone()));
-            let placement = Placement::at_rest(Frame::identity());
+            let placement = Placement::at_rest(Frame { position: middle, ..Frame::identity() });
             guests.push(Guest { form: form.clone(), placement, slip });
-            soft.push(SoftGuest { form, first: body.particles.start });
+            soft.push(SoftGuest { form, middle, first: body.particles.start });
         }
         (guests, soft)
     }
@@ -264,12 +302,13 @@ where
     Dim<D>: Space<D>,
 {
     /// `J` of a coupling face: scalars of the stacked particle velocities, with weights.
-    pub fn row(&self, problem: &PressureProblem<D>, axis: usize, face: Index<D>) -> [(usize, f64); 3] {
+    pub fn row(&self, problem: &PressureProblem<D>, axis: usize, face: Index<D>) -> Vec<(usize, f64)> {
         let lattice = *problem.walls.open_faces().component(axis).lattice();
-        let at = lattice.position(face);
+        let at = problem.domain.arm(&self.middle, &lattice.position(face));
         let reach = 0.5001 * problem.domain.grid().spacing()[axis];
         let weights = self.form.weights(&at, axis, reach);
-        weights.map(|(particle, weight)| (D * (self.first + particle as usize) + axis, weight))
+        let scalar = |(particle, weight): (u32, f64)| (D * (self.first + particle as usize) + axis, weight);
+        weights.into_iter().map(scalar).collect()
     }
 }
 

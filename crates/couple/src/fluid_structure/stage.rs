@@ -8,6 +8,7 @@
 
 use super::driver::{SoftSolve, solve_with_soft};
 use super::held::{Demands, HeldRow, Links};
+use super::resistance::Resistance;
 use super::soft::{SoftGuest, SoftParticles, SoftSurfaces, sheets_of};
 use super::{CouplingReport, Immersed, SolidMass};
 use crate::{Model, State};
@@ -15,6 +16,7 @@ use splashdown_fluid::{FluidError, FluidModel, FluidState, FluidStepper, Form, G
 use splashdown_geometry::Aabb;
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::{Body, Geometry, Motion};
+use splashdown_solve::CsrMatrix;
 use std::sync::Arc;
 
 /// A rigid body's geometry as the fluid sees it.
@@ -64,6 +66,8 @@ where
     soft_star: Vec<f64>,
     soft_velocity: Vec<f64>,
     soft_inverses: Vec<f64>,
+    /// Implicit elasticity and damping in that solve.
+    soft_resistance: Option<(CsrMatrix, Vec<f64>)>,
     /// The fluid at the end of the step, before it is completed.
     next: Option<FluidState<D>>,
     /// What the solves did.
@@ -85,6 +89,7 @@ where
             soft_star: Vec::new(),
             soft_velocity: Vec::new(),
             soft_inverses: Vec::new(),
+            soft_resistance: None,
             next: None,
             reports: Vec::new(),
         }
@@ -164,7 +169,7 @@ where
     }
 
     /// Gives the stepper the guests, with those soft bodies after them that reach into the fluid, and the sheets on their way from `before` (m, flat).
-    fn place(
+    pub fn place(
         &mut self,
         stepper: &mut FluidStepper<D>,
         fluid: &FluidModel<D>,
@@ -194,10 +199,10 @@ where
     fn soft_solve<'a>(&'a self, soft: Option<SoftParticles<'a, D>>, inverses: &'a [f64]) -> SoftSolve<'a, D> {
         let (guests, sheet_particles) = (&self.soft[..], &self.sheet_particles[..]);
         match soft.filter(|_| self.any_soft()) {
-            Some(soft) => {
-                SoftSolve { guests, sheet_particles, inverse_mass: inverses, velocity: soft.velocity }
+            Some(SoftParticles { velocity, resistance, .. }) => {
+                SoftSolve { guests, sheet_particles, inverse_mass: inverses, velocity, resistance }
             }
-            None => SoftSolve { guests, sheet_particles, inverse_mass: &[], velocity: &mut [] },
+            None => SoftSolve { guests, sheet_particles, ..SoftSolve::nothing() },
         }
     }
 
@@ -269,6 +274,10 @@ where
         stepper.carry(fluid, &mut next, dt)?;
         self.star = Some((next.clone(), immersed.clone()));
         let inverses = soft.as_ref().map_or_else(Vec::new, |soft| soft.solids.free_inverse_masses());
+        let resistance = soft
+            .as_ref()
+            .and_then(|soft| soft.resistance)
+            .map(|own| (own.matrix.clone(), own.velocity.to_vec()));
         let mut particles = self.soft_solve(soft, &inverses);
         let soft_star = particles.velocity.to_vec();
         let none = Demands::default();
@@ -276,6 +285,7 @@ where
             solve_with_soft(stepper, fluid, &mut next, dt, &mut immersed, &mut particles, &none, options)?;
         let after = particles.velocity.to_vec();
         (self.soft_star, self.soft_velocity, self.soft_inverses) = (soft_star, after, inverses);
+        self.soft_resistance = resistance;
         self.reports.push(("fluid", report));
         self.write(model, &guests, &immersed, motions);
         self.next = Some(next);
@@ -350,9 +360,13 @@ where
                     sheet_particles: &self.sheet_particles,
                     inverse_mass: &inverses,
                     velocity: soft,
+                    resistance: self
+                        .soft_resistance
+                        .as_ref()
+                        .map(|(matrix, velocity)| Resistance { matrix, velocity }),
                 }
             } else {
-                SoftSolve { guests: &[], sheet_particles: &[], inverse_mass: &[], velocity: &mut [] }
+                SoftSolve::nothing()
             };
             let demands = links.demands(particles.velocity.len());
             let report = solve_with_soft(

@@ -9,6 +9,7 @@
 use super::held::Demands;
 use super::mass::SolidMass;
 use super::operators::{Operators, gather_impulses, scatter_impulses};
+use super::resistance::Resistance;
 use super::{CouplingReport, Viscous};
 use splashdown_fluid::FluidError;
 use splashdown_fluid::pressure::{PressureProblem, PressureTolerance};
@@ -39,6 +40,8 @@ where
     pub solids: Vec<Option<SolidMass<D>>>,
     /// Velocities of particles, then twists of the rigid ones: on entry without, on return with the fluid.
     pub velocity: Vec<f64>,
+    /// Implicit elasticity and damping of the particles, where the solve has them.
+    pub resistance: Option<Resistance<'a>>,
     /// What contact and joints demand of them.
     pub demands: &'a Demands,
 }
@@ -100,6 +103,12 @@ where
         let push = mass.as_ref().map_or(twist, |mass| mass.times(&twist));
         push.write(&mut momentum[free + range.start..free + range.end]);
     }
+    let told_scalar = |scalar: usize| told(free + scalar);
+    let (resisting, more) = match &structure.resistance {
+        Some(resistance) => resistance.rows(told_scalar, &structure.velocity[..scalars]),
+        None => (vec![Vec::new(); scalars], vec![0.0; scalars]),
+    };
+    momentum[free..].iter_mut().zip(&more).for_each(|(momentum, more)| *momentum += more);
     // The fluid of the bound faces, lumped on what moves them.
     let mut lumped = Vec::with_capacity(operators.bound.len());
     for ((face, u), told_part) in operators.bound.iter().zip(&start[free..]).zip(&told_faces[free..]) {
@@ -113,8 +122,10 @@ where
     }
     let lumped = CsrMatrix::from_rows(size, lumped).map_err(&failed)?;
     let rows = (0..free).map(|face| vec![(face, operators.masses[face])]);
-    let particles =
-        structure.scalar_masses.iter().enumerate().map(|(k, mass)| vec![(free + k, mass.unwrap_or(1.0))]);
+    let particles = structure.scalar_masses.iter().zip(&resisting).enumerate().map(|(k, (mass, row))| {
+        let own = (free + k, mass.unwrap_or(1.0));
+        row.iter().map(|&(column, value)| (free + column, value)).chain([own]).collect()
+    });
     let bodies = structure.solids.iter().enumerate().flat_map(|(solid, mass)| {
         let first = free + scalars + n * solid;
         (0..n).map(move |i| match mass {
@@ -410,25 +421,44 @@ enum Method {
     Iterate(Box<VelocityPreconditioner>),
 }
 
-/// Multigrid on the faces, the diagonal on particles, the exact block on each solid.
+/// Multigrid on the faces, the exact blocks on particles (but the diagonal where they act on each other through the fluid only) and on each solid.
 struct VelocityPreconditioner {
     faces: Amg,
-    /// Inverse diagonal of the particles' scalars.
-    particles: Vec<f64>,
+    particles: ParticleInverse,
     solids: Vec<Vec<f64>>,
     free: usize,
+    scalars: usize,
     len: usize,
+}
+
+enum ParticleInverse {
+    Diagonal(Vec<f64>),
+    Factor(Box<SparseCholesky>),
+}
+
+impl ParticleInverse {
+    fn apply(&mut self, r: &[f64], z: &mut [f64]) {
+        match self {
+            Self::Diagonal(inverse) => {
+                z.iter_mut().zip(r).zip(inverse).for_each(|((z, r), inverse)| *z = r * *inverse);
+            }
+            // Sizes fit by construction; what is not finite shows in the residual.
+            Self::Factor(factor) => {
+                if factor.solve(r, z).is_err() {
+                    z.fill(f64::NAN);
+                }
+            }
+        }
+    }
 }
 
 impl Preconditioner for VelocityPreconditioner {
     fn apply(&mut self, r: &[f64], z: &mut [f64]) {
         let (faces, rest) = z.split_at_mut(self.free);
-        let (particles, solids) = rest.split_at_mut(self.particles.len());
+        let (particles, solids) = rest.split_at_mut(self.scalars);
         self.faces.apply(&r[..self.free], faces);
-        for ((z, r), inverse) in particles.iter_mut().zip(&r[self.free..]).zip(&self.particles) {
-            *z = r * inverse;
-        }
-        let own = &r[self.free + self.particles.len()..];
+        self.particles.apply(&r[self.free..self.free + self.scalars], particles);
+        let own = &r[self.free + self.scalars..];
         for (solid, inverse) in self.solids.iter().enumerate() {
             let first = self.len * solid;
             for i in 0..self.len {
@@ -457,8 +487,17 @@ impl<'a> PressureSchur<'a> {
             Method::Factor(Box::new(SparseCholesky::new(matrix).map_err(&failed)?))
         } else {
             let faces = Amg::new(&matrix.diagonal_block(0..free), &AmgOptions::default()).map_err(&failed)?;
-            let diagonal = matrix.diagonal();
-            let particles = diagonal[free..free + scalars].iter().map(|entry| entry.recip()).collect();
+            let particles = match structure.resistance {
+                Some(_) => {
+                    let block = matrix.diagonal_block(free..free + scalars);
+                    ParticleInverse::Factor(Box::new(SparseCholesky::new(&block).map_err(&failed)?))
+                }
+                None => {
+                    let diagonal = matrix.diagonal();
+                    let inverse = diagonal[free..free + scalars].iter().map(|entry| entry.recip());
+                    ParticleInverse::Diagonal(inverse.collect())
+                }
+            };
             let mut solids = Vec::with_capacity(structure.solids.len());
             for solid in 0..structure.solids.len() {
                 let first = free + scalars + len * solid;
@@ -468,7 +507,7 @@ impl<'a> PressureSchur<'a> {
                     FluidError::Mismatch(format!("solid {solid} has no positive definite mass"))
                 })?);
             }
-            Method::Iterate(Box::new(VelocityPreconditioner { faces, particles, solids, free, len }))
+            Method::Iterate(Box::new(VelocityPreconditioner { faces, particles, solids, free, scalars, len }))
         };
         let inner = Inner {
             method,

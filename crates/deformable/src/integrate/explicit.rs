@@ -8,6 +8,7 @@
 //! | V velocity to n+1, friction at obstacles | [`Integrator::finish`] |
 //! | V self-repulsions | [`Integrator::repel_at_end`] |
 
+use super::velocity::{Damped, add_resistance};
 use super::{IntegrateError, IntegrationReport, Integrator, Link, Motion, Scheme};
 use crate::collide::{CollisionMethod, Path, Touch, collide, friction_map};
 use crate::force::read;
@@ -24,6 +25,9 @@ pub struct Stages {
     pub start: Vec<f64>,
     /// Positions at the end of the step (m), after [`Integrator::move_particles`].
     pub next: Vec<f64>,
+    /// The velocity (m/s) at which the last velocity solve had its implicit forces, with [`Scheme::LinearlyImplicit`]; else empty. That solve's result differs from it only at particles
+    /// that touch rigid bodies.
+    pub resisted: Vec<f64>,
     /// Length of the step (s).
     pub dt: f64,
 }
@@ -52,7 +56,7 @@ where
 
     /// What damping has to know of contacts in the prediction: those with rigid bodies, and the obstacles that particles run into by the other forces.
     fn coming_links(&self, solid: &Solid<D>, motion: &Motion, dt: f64) -> Vec<Link<D>> {
-        if solid.damping_rows() == 0 || (self.links.is_empty() && self.obstacles.is_empty()) {
+        if !self.resists(solid) || (self.links.is_empty() && self.obstacles.is_empty()) {
             return Vec::new();
         }
         let mut links = self.links.clone();
@@ -89,27 +93,34 @@ where
     }
 
     /// The velocity after `tau` seconds with contacts kept: of particles at obstacles their normal velocity stays, and those at rigid bodies get all that pushes on them,
-    /// for contact to see. Returns the change and the iterations.
+    /// for contact to see. Returns the change, the velocity at which implicit forces act, and the iterations.
     fn velocity_with_links(
         &mut self,
         solid: &Solid<D>,
         start: &[f64],
         tau: f64,
         touches: &[Touch<D>],
-    ) -> Result<(Vec<f64>, usize), IntegrateError> {
-        if self.links.is_empty() || solid.damping_rows() == 0 {
-            return self.velocity_change(solid, start, tau, touches);
+    ) -> Result<(Vec<f64>, Vec<f64>, usize), IntegrateError> {
+        if self.links.is_empty() || !self.resists(solid) {
+            let (change, iterations) = self.velocity_change(solid, start, tau, touches)?;
+            let end = plus(start, 1.0, &change);
+            return Ok((change, end, iterations));
         }
         let mut links = self.links.clone();
         links.extend(touches.iter().map(|touch| {
             let (particle, normal) = (touch.node, touch.normal);
             Link { particle, carrier: None, normal, arm: Vector::zeros(), change: 0.0 }
         }));
-        let (damped, iterations) = self.damping_velocity(solid, start, tau, &links)?;
-        let force = total_force(solid, &damped);
-        self.push_carriers(solid, &force, tau);
+        let Damped { velocity: damped, released, iterations } =
+            self.damping_velocity(solid, start, tau, &links)?;
         let mut change = vec![0.0; start.len()];
-        add_push(solid, &force, tau, &mut change);
+        if self.ahead > 0.0 {
+            change = plus(&released, -1.0, start);
+        } else {
+            let force = self.total_force(solid, &damped);
+            self.push_carriers(solid, &force, tau);
+            add_push(solid, &force, tau, &mut change);
+        }
         // At obstacles the normal velocity stays.
         for touch in touches {
             let at = D * touch.node as usize;
@@ -117,35 +128,40 @@ where
                 change[at + axis] = damped[at + axis] - start[at + axis];
             }
         }
-        Ok((change, iterations))
+        Ok((change, damped, iterations))
     }
 
-    /// The velocity `moving` to the half step, from which positions move; incompressible bodies get back their volume by it.
+    /// The velocity `moving` to the half step, from which positions move; incompressible bodies get back their volume by it. Also the velocity at which implicit forces act.
     fn predict(
         &mut self,
         solid: &mut Solid<D>,
         motion: &Motion,
         dt: f64,
         report: &mut IntegrationReport,
-    ) -> Result<Vec<f64>, IntegrateError> {
+    ) -> Result<(Vec<f64>, Vec<f64>), IntegrateError> {
         solid.update(&motion.position)?;
         let links = self.coming_links(solid, motion, dt);
-        let mut moving = if links.is_empty() {
+        let (mut moving, resisted) = if links.is_empty() {
             let (half, iterations) = self.velocity_change(solid, &motion.velocity, 0.5 * dt, &[])?;
             report.linear_iterations += iterations;
-            plus(&motion.velocity, 1.0, &half)
+            let moving = plus(&motion.velocity, 1.0, &half);
+            (moving.clone(), moving)
         } else {
-            let (damped, iterations) = self.damping_velocity(solid, &motion.velocity, 0.5 * dt, &links)?;
+            let Damped { velocity: damped, released, iterations } =
+                self.damping_velocity(solid, &motion.velocity, 0.5 * dt, &links)?;
             report.linear_iterations += iterations;
-            let force = total_force(solid, &damped);
-            self.push_carriers(solid, &force, 0.5 * dt);
-            let mut moving = motion.velocity.clone();
-            add_push(solid, &force, 0.5 * dt, &mut moving);
-            moving
+            let mut moving = released;
+            if self.ahead == 0.0 {
+                let force = self.total_force(solid, &damped);
+                self.push_carriers(solid, &force, 0.5 * dt);
+                moving.clone_from(&motion.velocity);
+                add_push(solid, &force, 0.5 * dt, &mut moving);
+            }
+            (moving, damped)
         };
         let Some(contact_first) = self.incompressible.as_ref().map(|body| body.options.contact_in_prediction)
         else {
-            return Ok(moving);
+            return Ok((moving, resisted));
         };
         let touches = self.coming_touches(solid, motion, &moving, dt);
         if contact_first {
@@ -161,7 +177,7 @@ where
             let report = &mut report.incompressible;
             body.correct_motion(solid, &motion.position, &mut moving, dt, &kept, report)?;
         }
-        Ok(moving)
+        Ok((moving, resisted))
     }
 
     /// For schemes that do not have the corrections in their stages: takes the step they made, and corrects where it leads and how it goes on.
@@ -213,17 +229,19 @@ where
         dt: f64,
         report: &mut IntegrationReport,
     ) -> Result<Stages, IntegrateError> {
-        let mut moving = match self.scheme {
-            Scheme::Newmark => self.explicit_half(solid, motion, dt)?,
+        self.ahead = if self.scheme == Scheme::LinearlyImplicit { dt } else { 0.0 };
+        let (mut moving, resisted) = match self.scheme {
+            Scheme::Newmark => (self.explicit_half(solid, motion, dt)?, Vec::new()),
             _ => self.predict(solid, motion, dt, report)?,
         };
-        if let (Scheme::B | Scheme::C, Some(contact)) = (self.scheme, &mut self.self_contact) {
+        if let (true, Some(contact)) = (self.scheme.repels(), &mut self.self_contact) {
             contact.find_pairs(&motion.position);
             contact.repel(&solid.inverse_masses(), &motion.position, &mut moving, dt, true);
         }
         // Newmark goes on from the half step, the others from its start.
         let start = if self.scheme == Scheme::Newmark { moving.clone() } else { motion.velocity.clone() };
-        Ok(Stages { moving, start, next: Vec::new(), dt })
+        let resisted = if self.ahead > 0.0 { resisted } else { Vec::new() };
+        Ok(Stages { moving, start, next: Vec::new(), resisted, dt })
     }
 
     /// IV.1: positions move, and obstacles stop the particles that run into them; `stages.start` loses what they take. Particles for which `elsewhere` are left out:
@@ -235,7 +253,7 @@ where
         stages: &mut Stages,
         elsewhere: impl Fn(u32) -> bool + Sync,
     ) {
-        let Stages { moving, start, next, dt } = stages;
+        let Stages { moving, start, next, dt, .. } = stages;
         *next = plus(&motion.position, *dt, moving);
         self.touches = collide(
             &self.obstacles,
@@ -289,7 +307,7 @@ where
         let velocity = match self.scheme {
             Scheme::A => self.finish_a(solid, motion, stages, &touches, report),
             Scheme::B => self.finish_b(solid, motion, stages, &touches, report),
-            Scheme::C => self.finish_c(solid, stages, &touches, report),
+            Scheme::C | Scheme::LinearlyImplicit => self.finish_c(solid, stages, &touches, report),
             _ => self.finish_newmark(solid, stages, &touches, report),
         };
         self.touches = touches;
@@ -299,7 +317,7 @@ where
     /// V, last: friction and inelastic repulsions between surfaces, no springs.
     #[inline(never)]
     pub fn repel_at_end(&mut self, solid: &Solid<D>, next: &[f64], velocity: &mut [f64], dt: f64) {
-        if let (Scheme::B | Scheme::C, Some(contact)) = (self.scheme, &mut self.self_contact) {
+        if let (true, Some(contact)) = (self.scheme.repels(), &mut self.self_contact) {
             contact.repel(&solid.inverse_masses(), next, velocity, dt, false);
         }
     }
@@ -335,7 +353,7 @@ where
         // The forces are still those of x^n.
         let dt = stages.dt;
         let mut velocity = stages.start.clone();
-        let force = total_force(solid, &velocity);
+        let force = self.total_force(solid, &velocity);
         add_push(solid, &force, 0.5 * dt, &mut velocity);
         solid.update(&stages.next)?;
         // Contacts keep the normal velocity of the obstacle through both halves.
@@ -359,20 +377,21 @@ where
         self.keep_volume(solid, &midway, &mut stages.start, touches, report)?;
         solid.update(&midway)?;
         let dt = stages.dt;
-        let (change, iterations) = self.velocity_with_links(solid, &stages.start, 0.5 * dt, touches)?;
+        let (change, _, iterations) = self.velocity_with_links(solid, &stages.start, 0.5 * dt, touches)?;
         report.linear_iterations += iterations;
         if let Some(carriers) = &mut self.carriers {
             carriers.change.iter_mut().for_each(|change| *change = *change * 2.0);
         }
         let mut velocity = plus(&stages.start, 2.0, &change);
         if self.method == CollisionMethod::Swept && !touches.is_empty() {
-            let force = total_force(solid, &plus(&stages.start, 1.0, &change));
+            let force = self.total_force(solid, &plus(&stages.start, 1.0, &change));
             self.rub(solid, &force, dt, touches, &mut velocity);
         }
         Ok(velocity)
     }
 
-    /// Scheme C: a backward Euler velocity at the new positions.
+    /// Scheme C: a backward Euler velocity at the new positions. The linearly implicit one goes on with forces and stiffness of the old ones: what the half step found by them, and
+    /// everything in the world that moved positions since, only counts from the next step on.
     fn finish_c(
         &mut self,
         solid: &mut Solid<D>,
@@ -381,12 +400,18 @@ where
         report: &mut IntegrationReport,
     ) -> Result<Vec<f64>, IntegrateError> {
         self.keep_volume(solid, &stages.next, &mut stages.start, touches, report)?;
-        solid.update(&stages.next)?;
-        let (change, iterations) = self.velocity_with_links(solid, &stages.start, stages.dt, touches)?;
+        if self.ahead == 0.0 {
+            solid.update(&stages.next)?;
+        }
+        let (change, resisted, iterations) =
+            self.velocity_with_links(solid, &stages.start, stages.dt, touches)?;
         report.linear_iterations += iterations;
+        if self.ahead > 0.0 {
+            stages.resisted = resisted;
+        }
         let mut velocity = plus(&stages.start, 1.0, &change);
         if self.method == CollisionMethod::Swept && !touches.is_empty() {
-            let force = total_force(solid, &velocity);
+            let force = self.total_force(solid, &velocity);
             self.rub(solid, &force, stages.dt, touches, &mut velocity);
         }
         Ok(velocity)
@@ -414,10 +439,19 @@ where
         dt: f64,
     ) -> Result<Vec<f64>, IntegrateError> {
         solid.update(&motion.position)?;
-        let force = total_force(solid, &motion.velocity);
+        let force = self.total_force(solid, &motion.velocity);
         let mut moving = motion.velocity.clone();
         add_push(solid, &force, 0.5 * dt, &mut moving);
         Ok(moving)
+    }
+
+    /// Elastic forces and weights at the last update, and implicit forces at `velocity` (N).
+    fn total_force(&self, solid: &Solid<D>, velocity: &[f64]) -> Vec<f64> {
+        let mut force = vec![0.0; velocity.len()];
+        solid.add_elastic(&mut force);
+        solid.add_gravity(&mut force);
+        add_resistance(solid, self.ahead, velocity, &mut force);
+        force
     }
 
     /// Friction at obstacles: `force` is what pushes on the particles during the `dt` that the normal constraints held back.
@@ -432,15 +466,6 @@ where
             });
         }
     }
-}
-
-/// Elastic forces and weights at the last update, and damping forces at `velocity` (N).
-fn total_force<const D: usize>(solid: &Solid<D>, velocity: &[f64]) -> Vec<f64> {
-    let mut force = vec![0.0; velocity.len()];
-    solid.add_elastic(&mut force);
-    solid.add_gravity(&mut force);
-    solid.add_damping(velocity, &mut force);
-    force
 }
 
 /// Changes the velocity of what is not pinned by `force` over `dt`.

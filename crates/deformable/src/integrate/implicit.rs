@@ -388,9 +388,7 @@ where
             let dragged: Vec<f64> =
                 (0..start.len()).map(|at| if solid.pinned()[at / D] { velocity[at] } else { 0.0 }).collect();
             solid.add_damping(&dragged, &mut force);
-            let mut matrix = solid.assemble(0.0, 0.0, rate, true)?.0.clone();
-            // The unit rows of pinned particles belong to the stiffness only.
-            clear_pinned::<D>(&mut matrix, solid.pinned());
+            let matrix = solid.resistance(rate, 0.0)?;
             let centre: Vec<f64> = (0..start.len()).map(|at| start[at] - offset(at) / rate).collect();
             Some((matrix, centre))
         } else {
@@ -630,14 +628,6 @@ where
 /// Largest force on a particle (N).
 fn largest<const D: usize>(residual: &[f64]) -> f64 {
     residual.chunks_exact(D).map(|f| f.iter().map(|f| f * f).sum::<f64>().sqrt()).fold(0.0, f64::max)
-}
-
-fn clear_pinned<const D: usize>(matrix: &mut CsrMatrix, pinned: &[bool]) {
-    let offsets = matrix.offsets().to_vec();
-    let values = matrix.values_mut();
-    for row in (0..offsets.len() - 1).filter(|row| pinned[row / D]) {
-        values[offsets[row]..offsets[row + 1]].fill(0.0);
-    }
 }
 
 /// Translations and rotations about the centre as vectors over all particles, zero at the pinned ones.

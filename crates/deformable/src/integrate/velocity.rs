@@ -1,12 +1,42 @@
-//! Implicit damping: `(M - tau D) dv = tau (F + D v)` with pinned particles and normal constraints kept (spec 3.15, section 4).
+//! Implicit damping: `(M - tau D) dv = tau (F + D v)` with pinned particles and normal constraints kept (spec 3.15, section 4). With linearly implicit elasticity `D - h K` takes the place
+//! of `D`: the elastic force `h` seconds on, by the positive semidefinite stiffness `K` of the last update.
 
 use super::links::Projection;
 use super::{Carriers, IntegrateError, Integrator, Link};
 use crate::collide::Touch;
+use crate::force::read;
 use crate::solid::Solid;
 use splashdown_math::{Dim, Space, Vector};
 use splashdown_solve::vector::dot;
 use splashdown_solve::{ConstraintFilter, Iteration, Jacobi, LinearOperator, Stopping, filtered_pcg};
+
+/// Part of the strongest push of a contact below which its pull is rounding.
+const PULL: f64 = 1e-6;
+
+/// A velocity solve with links.
+pub(super) struct Damped {
+    /// The velocity (m/s) with the links kept.
+    pub velocity: Vec<f64>,
+    /// The velocity without what the links do: linked particles have their whole push, for contact to see. Only with implicit elasticity, where forces at an inexact velocity are no use.
+    pub released: Vec<f64>,
+    /// Iterations.
+    pub iterations: usize,
+}
+
+/// Adds the forces (N) that are implicit in velocity solves: damping at `velocity`, and what elastic forces change by in `ahead` seconds of it.
+pub(super) fn add_resistance<const D: usize>(
+    solid: &Solid<D>,
+    ahead: f64,
+    velocity: &[f64],
+    out: &mut [f64],
+) {
+    solid.add_damping(velocity, out);
+    if ahead > 0.0 {
+        let mut change = vec![0.0; velocity.len()];
+        solid.add_stiffness(velocity, &mut change, true);
+        out.iter_mut().zip(&change).for_each(|(out, change)| *out -= ahead * change);
+    }
+}
 
 /// `M - tau B^T D B` over the particles and then the twists of their carriers.
 struct DampedMass<'a, const D: usize>
@@ -16,6 +46,7 @@ where
     solid: &'a Solid<D>,
     carriers: Option<&'a Carriers<D>>,
     tau: f64,
+    ahead: f64,
 }
 
 impl<const D: usize> LinearOperator for DampedMass<'_, D>
@@ -36,11 +67,11 @@ where
             let mut all = own.to_vec();
             carriers.spread(tail, &mut all);
             let (y, sum) = y.split_at_mut(particles);
-            self.solid.add_damping(&all, y);
+            add_resistance(self.solid, self.ahead, &all, y);
             carriers.gather(-self.tau, y, sum);
             carriers.add_mass(tail, sum);
         } else {
-            self.solid.add_damping(x, y);
+            add_resistance(self.solid, self.ahead, x, y);
         }
         for ((y, x), mass) in y.chunks_exact_mut(D).zip(x.chunks_exact(D)).zip(self.solid.masses()) {
             for axis in 0..D {
@@ -127,20 +158,100 @@ impl<const D: usize> Integrator<D>
 where
     Dim<D>: Space<D>,
 {
+    /// Are there forces that depend on the velocity that is solved for?
+    pub(super) fn resists(&self, solid: &Solid<D>) -> bool {
+        self.ahead > 0.0 || solid.damping_rows() > 0
+    }
+
+    /// What stands for the matrix of a velocity solve, one number (kg) a particle: masses, with the mean diagonal of the stiffness where that is implicit.
+    fn metric(&self, solid: &Solid<D>, tau: f64) -> Vec<f64> {
+        let mut metric = solid.masses().to_vec();
+        if self.ahead > 0.0 {
+            solid.add_mean_diagonal(tau * self.ahead, tau, &mut metric);
+        }
+        metric
+    }
+
     /// The velocity after `tau` seconds at which damping acts: forces at the last update, damping implicit, and all `links` kept. Linked particles then have a velocity that
-    /// contact has still to give them; see [`links`](super::links).
+    /// contact has still to give them; see [`links`](super::links). Implicit elasticity keeps only those links that push.
     pub(super) fn damping_velocity(
         &mut self,
         solid: &Solid<D>,
         velocity: &[f64],
         tau: f64,
         links: &[Link<D>],
-    ) -> Result<(Vec<f64>, usize), IntegrateError> {
+    ) -> Result<Damped, IntegrateError> {
+        let mut links = links.to_vec();
+        let mut iterations = 0;
+        for last in [false, false, false, true] {
+            let (change, reaction, more) = self.linked_change(solid, velocity, tau, &links)?;
+            iterations += more;
+            if self.ahead > 0.0 && !last {
+                let push = |link: &Link<D>| read::<D>(&reaction, link.particle).dot(&link.normal);
+                let strongest = links.iter().map(|link| push(link).abs()).fold(0.0, f64::max);
+                let before = links.len();
+                links.retain(|link| push(link) >= -PULL * strongest);
+                if links.len() < before {
+                    continue;
+                }
+            }
+            return Ok(self.release(solid, velocity, &links, change, &reaction, iterations));
+        }
+        Err(IntegrateError::Solve("contacts that come and go".into()))
+    }
+
+    /// What becomes of a change of velocities with links when these no longer hold.
+    fn release(
+        &mut self,
+        solid: &Solid<D>,
+        velocity: &[f64],
+        links: &[Link<D>],
+        mut change: Vec<f64>,
+        reaction: &[f64],
+        iterations: usize,
+    ) -> Damped {
+        let count = velocity.len();
+        let mut released = Vec::new();
+        if self.ahead > 0.0 {
+            released = velocity.iter().zip(&change).map(|(v, change)| v + change).collect();
+            let mut ends: Vec<&Link<D>> = links.iter().collect();
+            ends.sort_by_key(|link| (link.particle, link.carrier.is_none()));
+            ends.dedup_by_key(|link| link.particle);
+            for link in ends {
+                let push = read::<D>(reaction, link.particle).dot(&link.normal).max(0.0);
+                let back = link.normal * (push * solid.inverse_mass(link.particle as usize));
+                let at = D * link.particle as usize;
+                released[at..at + D].iter_mut().zip(back.iter()).for_each(|(v, back)| *v -= back);
+            }
+            if let Some(carriers) = &mut self.carriers {
+                let mut back = reaction[count..].to_vec();
+                carriers.divide_by_mass(&mut back);
+                let tail: Vec<f64> = change[count..].iter().zip(&back).map(|(v, back)| v - back).collect();
+                carriers.take_change(&tail);
+            }
+        }
+        if let Some(carriers) = &self.carriers {
+            let (own, tail) = change.split_at_mut(count);
+            carriers.spread(tail, own);
+        }
+        change.truncate(count);
+        change.iter_mut().zip(velocity).for_each(|(change, v)| *change += v);
+        Damped { velocity: change, released, iterations }
+    }
+
+    /// The change of velocity of particles and carriers with `links` kept, what keeps these (kg m/s), and the iterations.
+    fn linked_change(
+        &self,
+        solid: &Solid<D>,
+        velocity: &[f64],
+        tau: f64,
+        links: &[Link<D>],
+    ) -> Result<(Vec<f64>, Vec<f64>, usize), IntegrateError> {
         let count = velocity.len();
         let mut force = vec![0.0; count];
         solid.add_elastic(&mut force);
         solid.add_gravity(&mut force);
-        solid.add_damping(velocity, &mut force);
+        add_resistance(solid, self.ahead, velocity, &mut force);
         force.iter_mut().for_each(|force| *force *= tau);
         let carriers = self.carriers.as_ref();
         if let Some(carriers) = carriers {
@@ -150,8 +261,9 @@ where
             force.extend(tail);
         }
         let pinned = solid.pinned();
-        let projection = Projection::new(links, solid.masses(), carriers);
-        let operator = DampedMass { solid, carriers, tau };
+        let metric = self.metric(solid, tau);
+        let projection = Projection::new(links, &metric, carriers);
+        let operator = DampedMass { solid, carriers, tau, ahead: self.ahead };
         let zero_fixed = |v: &mut [f64]| {
             let (own, tail) = v.split_at_mut(count);
             for (v, _) in own.chunks_exact_mut(D).zip(pinned).filter(|(_, pinned)| **pinned) {
@@ -161,10 +273,10 @@ where
                 carriers.filter(tail);
             }
         };
-        // M^-1, then what keeps the links.
+        // The inverse of the metric, then what keeps the links.
         let precondition = |r: &[f64]| {
             let mut z = r.to_vec();
-            for (z, mass) in z[..count].chunks_exact_mut(D).zip(solid.masses()) {
+            for (z, mass) in z[..count].chunks_exact_mut(D).zip(&metric) {
                 z.iter_mut().for_each(|z| *z /= mass);
             }
             if let Some(carriers) = carriers {
@@ -183,7 +295,7 @@ where
         // Only what the links leave of a residual counts; the rest would swamp it (Gould, Hribar and Nocedal 2001, residual update).
         let times_mass = |z: &[f64]| {
             let mut r = vec![0.0; z.len()];
-            for ((r, z), mass) in r[..count].chunks_exact_mut(D).zip(z.chunks_exact(D)).zip(solid.masses()) {
+            for ((r, z), mass) in r[..count].chunks_exact_mut(D).zip(z.chunks_exact(D)).zip(&metric) {
                 r.iter_mut().zip(z).for_each(|(r, z)| *r = mass * z);
             }
             if let Some(carriers) = carriers {
@@ -217,13 +329,9 @@ where
         if rho > 100.0 * enough && rho > 0.0 {
             return Err(IntegrateError::Solve(format!("no convergence after {iterations} iterations")));
         }
-        if let Some(carriers) = carriers {
-            let (own, tail) = change.split_at_mut(count);
-            carriers.spread(tail, own);
-        }
-        change.truncate(count);
-        change.iter_mut().zip(velocity).for_each(|(change, v)| *change += v);
-        Ok((change, iterations))
+        operator.apply(&change, &mut image);
+        image.iter_mut().zip(&force).for_each(|(image, force)| *image -= force);
+        Ok((change, image, iterations))
     }
 
     /// The change of `velocity` over `tau` seconds by the forces at the last update, damping implicit, and the number of iterations. That of the carriers is left
@@ -239,7 +347,7 @@ where
         solid.add_elastic(&mut force);
         solid.add_gravity(&mut force);
         let constraints = Constraints::new(solid.pinned(), touches);
-        if solid.damping_rows() == 0 {
+        if !self.resists(solid) {
             if let Some(carriers) = &mut self.carriers {
                 // The weight of a carried particle is not borne by anything.
                 let mut elastic = vec![0.0; velocity.len()];
@@ -252,9 +360,9 @@ where
             constraints.filter(&mut force);
             return Ok((force, 0));
         }
-        solid.add_damping(velocity, &mut force);
+        add_resistance(solid, self.ahead, velocity, &mut force);
         force.iter_mut().for_each(|force| *force *= tau);
-        let mut diagonal: Vec<f64> = solid.masses().iter().flat_map(|&mass| [mass; D]).collect();
+        let mut diagonal: Vec<f64> = self.metric(solid, tau).iter().flat_map(|&mass| [mass; D]).collect();
         let carriers = self.carriers.as_ref();
         if let Some(carriers) = carriers {
             let own = carriers.diagonal();
@@ -277,7 +385,7 @@ where
         let weights = preconditioner.inverse_diagonal().to_vec();
         let mut iteration = Iteration { weights: Some(&weights), ..Iteration::new(stopping) };
         let mut change = vec![0.0; force.len()];
-        let operator = DampedMass { solid, carriers, tau };
+        let operator = DampedMass { solid, carriers, tau, ahead: self.ahead };
         let report = filtered_pcg(
             &operator,
             &mut preconditioner,

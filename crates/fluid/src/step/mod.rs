@@ -157,6 +157,18 @@ where
         self.continue_velocity(model, state, 0.0, sights.as_ref())
     }
 
+    /// Takes the solids as they are now for what is measured, without a change of `state`.
+    ///
+    /// # Errors
+    /// Shells that cannot be where they are.
+    pub fn look_around(&mut self, model: &FluidModel<D>, state: &FluidState<D>) -> Result<(), FluidError> {
+        let shells = self.shells_of(model, state.time, 0.0)?;
+        let sights = Sights::new(model, state, shells.as_ref(), 0.0)?;
+        self.place_solids(model, state.time, None, sights.as_ref());
+        self.classify(model, state);
+        Ok(())
+    }
+
     /// Advances `state` by `dt` seconds. `placements` says where the obstacles are at the end of the step; `None` moves them by their own motion.
     /// On an error the state is undefined: keep a copy.
     #[inline(never)]

@@ -820,7 +820,19 @@ where
     }
     // The cast rounds towards zero, which is down for points of the grid.
     let cell: Index<D> = std::array::from_fn(|a| at[a] as isize);
-    (0..D).all(|a| at[a] >= 0.0) && grid.has_cell(cell) && walls.is_solid(cell)
+    if (0..D).any(|a| at[a] < 0.0) {
+        return false;
+    }
+    // A point on the border of cells is in all of them, so that none of the sides is preferred.
+    let on_border: [bool; D] = std::array::from_fn(|a| at[a] - cell[a] as f64 == 0.0);
+    (0..1usize << D).any(|choice| {
+        let lower = |a: usize| choice >> a & 1 == 1;
+        if (0..D).any(|a| lower(a) && !on_border[a]) {
+            return false;
+        }
+        let there: Index<D> = std::array::from_fn(|a| cell[a] - isize::from(lower(a)));
+        grid.has_cell(there) && walls.is_solid(there)
+    })
 }
 
 /// Seed of the random numbers of one liquid at one step.

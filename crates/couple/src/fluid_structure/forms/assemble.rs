@@ -55,8 +55,7 @@ pub fn form_system<const D: usize>(
 where
     Dim<D>: Space<D>,
 {
-    let none = SoftSolve { guests: &[], sheet_particles: &[], inverse_mass: &[], velocity: &mut [] };
-    assemble(stepper, model, state, dt, solids, &none, &Demands::default(), options, viscous)
+    assemble(stepper, model, state, dt, solids, &SoftSolve::nothing(), &Demands::default(), options, viscous)
 }
 
 /// Part of a whole cell's mass that faces inside a solid get, which have no fluid and are there for their velocity only.
@@ -101,7 +100,7 @@ where
             continue;
         }
         let row = match face.guest.checked_sub(rigid) {
-            Some(number) => soft.guests[number].row(&problem, face.axis, face.face).to_vec(),
+            Some(number) => soft.guests[number].row(&problem, face.axis, face.face),
             None => {
                 let mut flat = [0.0; 6];
                 face.row.write(&mut flat);

@@ -1,0 +1,103 @@
+//! Implicit elasticity and damping of soft bodies in the coupled solves.
+//!
+//! Over `tau` seconds a soft body obeys `(M + S) v = M v* + S w + tau (push of the fluid)`, with `S = tau (h K - D)`: `K` is its stiffness, `D` its damping, `h` how far ahead elastic forces are, and `w`
+//! the velocity that its own solve has found for the implicit forces (`v* = w` but where it touches rigid bodies). So the pressure meets a body as stiff as it is, and steps need not be as short
+//! as its waves.
+
+use splashdown_fluid::pressure::Mobility;
+use splashdown_solve::{CsrMatrix, InverseMass, SolveError, SparseCholesky};
+use std::sync::{Mutex, PoisonError};
+
+/// `S` over all scalars of particles' velocities, nothing in rows and columns of pinned ones, and `w` (m/s).
+#[derive(Clone, Copy)]
+pub(crate) struct Resistance<'a> {
+    /// `S` (kg).
+    pub matrix: &'a CsrMatrix,
+    /// `w`.
+    pub velocity: &'a [f64],
+}
+
+impl Resistance<'_> {
+    /// The rows of `S` between scalars that are not `told` their velocity, and the momentum `S w` with what those that are told (as `velocity` has it) take from it.
+    pub fn rows(&self, told: impl Fn(usize) -> bool, velocity: &[f64]) -> (Vec<Vec<(usize, f64)>>, Vec<f64>) {
+        let mut momenta = vec![0.0; velocity.len()];
+        let rows = (0..velocity.len()).map(|row| {
+            if told(row) {
+                return Vec::new();
+            }
+            let (columns, values) = self.matrix.row(row);
+            let mut own = Vec::with_capacity(columns.len() + 1);
+            for (&column, &value) in columns.iter().zip(values) {
+                let column = column as usize;
+                momenta[row] += value * self.velocity[column];
+                if told(column) {
+                    momenta[row] -= value * velocity[column];
+                } else if value != 0.0 {
+                    own.push((column, value));
+                }
+            }
+            own
+        });
+        (rows.collect(), momenta)
+    }
+}
+
+/// `M + S` with the fluid that moves with the particles, factorised.
+pub(super) struct ResistingMass {
+    factor: Mutex<SparseCholesky>,
+    /// Scalars that move as told, ascending.
+    told: Vec<usize>,
+}
+
+impl ResistingMass {
+    /// Of a positive definite matrix whose rows and columns of scalars that are `told` are those of the unit matrix.
+    pub fn new(matrix: &CsrMatrix, told: Vec<usize>) -> Result<Self, SolveError> {
+        Ok(Self { factor: Mutex::new(SparseCholesky::new(matrix)?), told })
+    }
+
+    /// Momenta to velocities; zero for what moves as told.
+    pub fn divide(&self, momenta: &mut [f64]) {
+        self.told.iter().for_each(|&scalar| momenta[scalar] = 0.0);
+        let right = momenta.to_vec();
+        let mut factor = self.factor.lock().unwrap_or_else(PoisonError::into_inner);
+        // Sizes fit by construction; what is not finite shows in the residual of the solve.
+        if factor.solve(&right, momenta).is_err() {
+            momenta.fill(f64::NAN);
+        }
+    }
+}
+
+/// How impulses move particles and rigid bodies.
+pub(super) struct SolidMobility<'a> {
+    /// By their masses.
+    pub inverse_mass: &'a InverseMass,
+    /// What particles have instead.
+    pub resisting: Option<ResistingMass>,
+}
+
+impl SolidMobility<'_> {
+    /// The velocities that unit impulses along `rows` make, one row each.
+    pub fn responses(&self, rows: &CsrMatrix) -> Result<CsrMatrix, SolveError> {
+        if self.resisting.is_none() {
+            return self.inverse_mass.multiply_rows(rows);
+        }
+        let respond = |row: usize| {
+            let mut dense = vec![0.0; rows.cols()];
+            let (columns, values) = rows.row(row);
+            columns.iter().zip(values).for_each(|(&column, &value)| dense[column as usize] += value);
+            self.apply(&mut dense);
+            dense.into_iter().enumerate().filter(|(_, value)| *value != 0.0).collect::<Vec<_>>()
+        };
+        CsrMatrix::from_rows(rows.cols(), (0..rows.rows()).map(respond))
+    }
+}
+
+impl Mobility for SolidMobility<'_> {
+    fn apply(&self, impulse: &mut [f64]) {
+        let Some(resisting) = &self.resisting else { return self.inverse_mass.apply(impulse) };
+        let mut particles = impulse[..self.inverse_mass.layout().face_count()].to_vec();
+        self.inverse_mass.apply(impulse);
+        resisting.divide(&mut particles);
+        impulse[..particles.len()].copy_from_slice(&particles);
+    }
+}
