@@ -93,6 +93,7 @@ where
         let rows = held_rows(&self.model.joints, frames, &self.plan);
         let row = |ends: Vec<(usize, Twist<D>)>| HeldRow {
             ends: ends.into_iter().map(|(body, wrench)| (End::Body(body), wrench)).collect(),
+            value: None,
         };
         rows.into_iter().map(row).collect()
     }

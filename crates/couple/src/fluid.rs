@@ -74,11 +74,27 @@ where
             let position = &bodies.solids.motion.position;
             let sheets =
                 solids.map_or_else(Vec::new, |solids| sheets_of(model, solids, position, position).0);
+            // Bodies that can move are no walls to the flow at the start: it is as given until the first solve. What they displace is not there.
+            let fixed = |index: &usize| !world.bodies[*index].is_dynamic();
+            let walls = guests.iter().zip(self.coupling.bodies()).filter(|(_, index)| fixed(index));
+            let walls: Vec<_> = walls.map(|(guest, _)| guest.clone()).collect();
+            let any_dynamic = walls.len() < guests.len();
             let stepper = self.stepper(model)?;
-            stepper.set_guests(guests);
             stepper.set_sheets(sheets);
+            if any_dynamic {
+                let mut flow = state.clone();
+                stepper.set_guests(walls);
+                stepper.initialise(model, &mut flow)?;
+                stepper.set_guests(guests);
+                stepper.initialise(model, state)?;
+                state.velocity = flow.velocity;
+            } else {
+                stepper.set_guests(guests);
+                stepper.initialise(model, state)?;
+            }
+        } else {
+            self.stepper(model)?.initialise(model, state)?;
         }
-        self.stepper(model)?.initialise(model, state)?;
         // Soft bodies are no walls to the flow at the start: where they are, it is theirs from the first step on. They only take room.
         let soft = solids.filter(|solids| world.coupling.is_some() && solids.takes_part());
         if let (Some(solids), Self { stepper: Some(stepper), coupling, .. }) = (soft, &mut *self) {
@@ -122,6 +138,7 @@ where
         soft: Option<SoftParticles<D>>,
     ) -> Result<(), StepError> {
         self.coupled = None;
+        self.coupling.reports.clear();
         let active = CouplingStage::is_active(model, state, soft.is_some());
         let Some(fluid) = model.fluid.as_ref().filter(|_| active) else {
             return Ok(());
@@ -156,6 +173,11 @@ where
         let _timed = crate::stage("fluid with bodies");
         let Self { stepper: Some(stepper), coupling, .. } = self else { return Ok(()) };
         coupling.full(stepper, model, state, frames, dt, motions, soft).map_err(failed(state))
+    }
+
+    /// Were the velocities to the half step solved for together with the fluid?
+    pub fn is_coupled(&self) -> bool {
+        self.coupling.is_solved()
     }
 
     /// Will [`Self::couple_finish`] have something to do?

@@ -26,6 +26,7 @@ mod diagnostics;
 mod fluid;
 pub mod fluid_structure;
 mod generalized;
+mod hold;
 mod model;
 mod newcomers;
 mod pace;

@@ -14,7 +14,7 @@ use std::sync::Arc;
 const FIRST_PARTICLE: u32 = 1 << 31;
 
 /// Relative speed, as a share of the speeds, below which a contact with friction sticks.
-const STICKING: f64 = 1e-7;
+pub(crate) const STICKING: f64 = 1e-7;
 
 /// Rigid bodies and the particles they can reach in one step.
 pub(crate) struct Reached<const D: usize>
@@ -100,7 +100,8 @@ where
                     };
                     (side, Twist::of_force(&direction, &arm))
                 };
-                held.push(HeldRow { ends: vec![end(sides[0], direction), end(sides[1], -direction)] });
+                let ends = vec![end(sides[0], direction), end(sides[1], -direction)];
+                held.push(HeldRow { ends, value: None });
             };
             add(normal);
             let [a, b] = sides.map(velocity);

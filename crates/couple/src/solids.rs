@@ -3,8 +3,9 @@
 //!
 //! What does not live here: elements and integrators (`splashdown-deformable`).
 
-use crate::fluid_structure::Resistance;
-use crate::soft_contact::{Candidates, Reached, pushing_pairs};
+use crate::fluid_structure::{End, HeldRow, Resistance};
+use crate::hold::{Held, hold};
+use crate::soft_contact::{Candidates, Reached, STICKING, pushing_pairs};
 use crate::{Diagnostics, Model, State};
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::collide::{Colliders, DistanceField, Obstacle, ObstacleShape};
@@ -124,11 +125,54 @@ pub(crate) struct SolidStep {
     pub motion: Motion,
     pub stages: Stages,
     /// Implicit elasticity and damping (kg) of the last velocity solve, for those that solve on from there; `None` with explicit elasticity.
-    resistance: Option<CsrMatrix>,
+    pub resistance: Option<CsrMatrix>,
+    /// `1/m` (1/kg) of all particles, 0 for those that move as told.
+    inverse_masses: Vec<f64>,
     pub report: IntegrationReport,
 }
 
 impl SolidStep {
+    /// Adds what particles that touch something push on with ([`Stages::missing`]) to `velocity` (m/s).
+    pub fn add_missing(&self, velocity: &mut [f64]) {
+        velocity.iter_mut().zip(&self.stages.missing).for_each(|(v, missing)| *v += missing);
+    }
+
+    /// Adds the velocities (m/s) to those to the half step of the particles that the rows are about.
+    pub fn push_on<const D: usize>(&mut self, rows: &[HeldRow<D>], pushes: &[Vector<D>])
+    where
+        Dim<D>: Space<D>,
+    {
+        for (row, push) in rows.iter().zip(pushes) {
+            for (end, _) in &row.ends {
+                if let End::Particle(particle) = *end {
+                    let own = &mut self.stages.moving[D * particle..D * (particle + 1)];
+                    own.iter_mut().zip(push.iter()).for_each(|(v, push)| *v += push);
+                }
+            }
+        }
+    }
+
+    /// Lets stiff solids follow what contact has found ([`crate::hold`]); `velocity` are theirs at the end of the step, `None` for those to the half step.
+    pub fn hold<const D: usize>(
+        &mut self,
+        model: &Model<D>,
+        frames: &[Frame<D>],
+        motions: &mut [RigidMotion<D>],
+        velocity: Option<&mut [f64]>,
+        held: &[HeldRow<D>],
+        before: Option<&[f64]>,
+    ) -> Result<(), String>
+    where
+        Dim<D>: Space<D>,
+    {
+        let Self { stages, resistance: Some(matrix), inverse_masses, .. } = self else { return Ok(()) };
+        let _timed = crate::stage("soft bodies");
+        let resistance = Resistance { matrix, velocity: &stages.resisted };
+        let velocity = velocity.unwrap_or(&mut stages.moving);
+        let body = Held { resistance, missing: &stages.missing, inverse_masses, before };
+        hold(model, frames, motions, velocity, held, &body).map_err(|error| error.to_string())
+    }
+
     /// The implicit part of the last velocity solve.
     pub fn resistance(&self) -> Option<Resistance<'_>> {
         self.resistance.as_ref().map(|matrix| Resistance { matrix, velocity: &self.stages.resisted })
@@ -164,7 +208,8 @@ where
     /// No bodies yet.
     pub fn new(gravity: Vector<D>, scheme: Scheme) -> Self {
         let mut integrator = Integrator::new(scheme);
-        integrator.tolerance = 1e-4;
+        // What a linearly implicit solve leaves is not corrected by anything after it.
+        integrator.tolerance = if scheme == Scheme::LinearlyImplicit { 1e-8 } else { 1e-4 };
         Self {
             solid: Solid::new(Vec::new(), Vec::new(), gravity),
             integrator,
@@ -301,12 +346,12 @@ where
             .map_err(|error| error.to_string())?;
         self.push_carriers(model, &frames, &start, half);
         self.move_carried(model, &frames, half, &mut stages.moving);
-        let resists = self.integrator.scheme == Scheme::LinearlyImplicit && model.fluid.is_some();
-        let resistance = match resists {
+        let resistance = match self.integrator.scheme == Scheme::LinearlyImplicit {
             true => Some(self.solid.resistance(0.5 * dt, dt).map_err(|error| error.to_string())?),
             false => None,
         };
-        Ok(SolidStep { motion, stages, resistance, report })
+        let inverse_masses = self.free_inverse_masses();
+        Ok(SolidStep { motion, stages, resistance, inverse_masses, report })
     }
 
     /// The particles that a rigid body can reach in this step.
@@ -377,7 +422,7 @@ where
         pushing: &[[u32; 2]],
     ) -> Result<Vec<f64>, String> {
         let _timed = crate::stage("soft bodies");
-        let SolidStep { motion, stages, resistance, report } = step;
+        let SolidStep { motion, stages, resistance, report, .. } = step;
         // Over the whole step it is twice that of the half.
         if let Some(resistance) = resistance {
             resistance.values_mut().iter_mut().for_each(|value| *value *= 2.0);
@@ -403,6 +448,44 @@ where
             .map_err(|error| error.to_string())?;
         self.push_carriers(model, frames, start, full);
         Ok(velocity)
+    }
+
+    /// What obstacles demand of particles to the half step, that these go no further than the velocity solve found; and how they push on (m/s), for the obstacles to stop.
+    pub(crate) fn coming_rows(&self, step: &SolidStep) -> Vec<(HeldRow<D>, Vector<D>)> {
+        let SolidStep { stages, .. } = step;
+        let row = |(particle, normal): (u32, Vector<D>)| {
+            let resisted = read::<D>(&stages.resisted, particle);
+            let push = normal * normal.dot(&(read::<D>(&stages.moving, particle) - resisted)).min(0.0);
+            (particle_row(particle, normal, Some(normal.dot(&resisted))), push)
+        };
+        self.integrator.coming_contacts().map(row).collect()
+    }
+
+    /// What obstacles demand of particles that have these velocities (m/s) by the solids' own solve to the end of the step: that those that do not leave move with them, and that those
+    /// that stick do not slide.
+    pub(crate) fn touching_rows(&self, velocity: &[f64]) -> Vec<HeldRow<D>> {
+        let mut rows = Vec::new();
+        for touch in self.integrator.touches() {
+            let now = read::<D>(velocity, touch.node);
+            let (relative, scale) = (now - touch.body_velocity, now.norm() + touch.body_velocity.norm());
+            let leaving = touch.normal.dot(&relative);
+            if leaving > STICKING * scale {
+                continue;
+            }
+            let mut add = |direction: Vector<D>| {
+                rows.push(particle_row(touch.node, direction, Some(direction.dot(&touch.body_velocity))));
+            };
+            add(touch.normal);
+            let sliding = relative - touch.normal * leaving;
+            if touch.friction > 0.0 && sliding.norm() <= STICKING * scale {
+                let steepest = touch.normal.iamax();
+                for axis in (0..D).filter(|&axis| axis != steepest) {
+                    let unit = Vector::from_fn(|k, _| f64::from(u8::from(k == axis)));
+                    add(unit - touch.normal * touch.normal[axis]);
+                }
+            }
+        }
+        rows
     }
 
     /// The state after the step; `bodies` are the final velocities of the rigid bodies at `frames`.
@@ -668,6 +751,19 @@ where
         out.gravity_energy += gravity;
         out.total_energy += kinetic + elastic + gravity;
     }
+}
+
+/// A demand on one particle.
+fn particle_row<const D: usize>(particle: u32, direction: Vector<D>, value: Option<f64>) -> HeldRow<D>
+where
+    Dim<D>: Space<D>,
+{
+    let wrench = Twist { linear: direction, ..Twist::zero() };
+    HeldRow { ends: vec![(End::Particle(particle as usize), wrench)], value }
+}
+
+fn read<const D: usize>(flat: &[f64], particle: u32) -> Vector<D> {
+    Vector::from_column_slice(&flat[D * particle as usize..][..D])
 }
 
 /// Linear between the points `(t, value)`, constant outside.

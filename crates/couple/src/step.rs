@@ -173,6 +173,17 @@ where
         None => None,
     };
     let mut moving = soft_step.as_ref().map_or_else(Vec::new, |step| step.stages.moving.clone());
+    let (stopped, pushes): (Vec<_>, Vec<_>) = match (&soft, &soft_step) {
+        (Some(solids), Some(step)) if step.resistance.is_some() => {
+            solids.coming_rows(step).into_iter().unzip()
+        }
+        _ => Default::default(),
+    };
+    // The fluid pushes on what is stiff as a whole, and so gets all of its push.
+    let couples = model.fluid.is_some() && model.coupling.is_some();
+    if let Some(step) = soft_step.as_ref().filter(|_| couples) {
+        step.add_missing(&mut moving);
+    }
     let particles = match (&soft, &soft_step) {
         (Some(solids), Some(step)) => {
             let velocity = &mut moving;
@@ -186,8 +197,8 @@ where
         _ => None,
     };
     fluid.couple_half(model, state, dt, &mut half.velocities.bodies, particles)?;
-    if let Some(step) = &mut soft_step {
-        step.stages.moving = moving;
+    if let Some(step) = soft_step.as_mut().filter(|_| fluid.is_coupled()) {
+        step.stages.moving.clone_from(&moving);
     }
     // Particles that rigid bodies can reach take part in contact.
     let reached = match (&soft, &soft_step) {
@@ -251,6 +262,15 @@ where
         reached.keep_angular_momentum(contact, dt, &mut start.bodies);
         reached.part_motions(&mut start.bodies, &mut step.stages.start);
         reached.part_motions(&mut half.velocities.bodies, &mut step.stages.moving);
+        if step.resistance.is_some() {
+            let motions = &mut half.velocities.bodies;
+            let mut held = reached.held_rows(contact, model, &start_frames, motions, &step.stages.moving);
+            let first = held.len();
+            held.extend(stopped);
+            let before = fluid.is_coupled().then_some(&moving[..]);
+            step.hold(model, &start_frames, motions, None, &held, before).map_err(failed)?;
+            step.push_on(&held[first..], &pushes);
+        }
     }
     articulation.pre_stabilize(state, &mut half.velocities);
     timed.then("positions and push-out");
@@ -281,6 +301,14 @@ where
         }
         _ => Vec::new(),
     };
+    let stiff = soft_step.as_ref().is_some_and(|step| step.resistance.is_some());
+    let touching = match &soft {
+        Some(solids) if stiff => solids.touching_rows(&soft_velocity),
+        _ => Vec::new(),
+    };
+    if let Some(step) = soft_step.as_ref().filter(|_| fluid.is_coupled()) {
+        step.add_missing(&mut soft_velocity);
+    }
     articulation.set_kinematic(&frames, &mut full.velocities);
     let particles = match (&soft, &soft_step) {
         (Some(solids), Some(step)) => {
@@ -307,15 +335,25 @@ where
     if rigid_only && model.fluid.is_none() && model.particles.is_empty() {
         contact.limit_energy(&stage, &model.gravity, &state.bodies, &frames, &mut full.velocities.bodies);
     }
-    let held = if fluid.is_pending() {
+    let held = if fluid.is_pending() || stiff {
         let mut held = articulation.held_rows(&frames);
         let motions = &full.velocities.bodies;
         held.extend(reached.held_rows(contact, model, &frames, motions, &soft_velocity));
+        held.extend(touching);
         held
     } else {
         Vec::new()
     };
-    fluid.couple_finish(model, state, &frames, dt, &mut full.velocities.bodies, &mut soft_velocity, &held)?;
+    match &mut soft_step {
+        Some(step) if stiff && !fluid.is_pending() => {
+            let motions = &mut full.velocities.bodies;
+            step.hold(model, &frames, motions, Some(&mut soft_velocity), &held, None).map_err(failed)?;
+        }
+        _ => {
+            let motions = &mut full.velocities.bodies;
+            fluid.couple_finish(model, state, &frames, dt, motions, &mut soft_velocity, &held)?;
+        }
+    }
     sleep.still(&mut full.velocities.bodies);
     memory.keep_sleeping(&state.contact, &sleep.asleep);
     let solids = match (soft, soft_step) {

@@ -4,6 +4,7 @@ use crate::force::{Force, ForceError};
 use splashdown_math::Vector;
 use splashdown_parallel::prelude::*;
 use splashdown_solve::{Block, CsrMatrix, InverseMass, SolveError, SparseCholesky, VelocityLayout};
+use std::collections::BTreeMap;
 
 /// Particles with lumped masses and all forces between them. Vectors are flat, `D` entries a particle.
 #[derive(Debug, Clone)]
@@ -276,6 +277,23 @@ impl<const D: usize> Solid<D> {
                 }
             }
         }
+    }
+
+    /// Distance (m) of each of `particles` to the nearest of those that it shares an element with; infinite for one without.
+    pub(crate) fn spacing(&self, particles: &[u32], position: &[f64]) -> BTreeMap<u32, f64> {
+        let at = |node: u32| Vector::<D>::from_column_slice(&position[D * node as usize..][..D]);
+        let mut spacing: BTreeMap<u32, f64> = particles.iter().map(|&node| (node, f64::INFINITY)).collect();
+        for force in self.forces.iter().filter(|_| !particles.is_empty()) {
+            for element in 0..force.elements() {
+                let nodes = force.element_nodes(element);
+                for &node in nodes {
+                    let Some(least) = spacing.get_mut(&node) else { continue };
+                    let others = nodes.iter().filter(|&&other| other != node);
+                    *least = others.map(|&other| (at(other) - at(node)).norm()).fold(*least, f64::min);
+                }
+            }
+        }
+        spacing
     }
 
     /// The implicit part of a velocity solve over `tau` seconds with elastic forces `ahead` seconds on: `tau (ahead K - D)` at the last update, `K` positive semidefinite; nothing in rows and

@@ -499,8 +499,9 @@ where
                         format!("no particle is inside `{carrier}`, to which it is bound"),
                     ));
                 }
-                if !matches!(scheme, Scheme::B | Scheme::C | Scheme::LinearlyImplicit) {
-                    let reason = "`elastic.bind` needs the integrator \"scheme_b\", \"scheme_c\" or \"linearly_implicit\" in `[elastic]`";
+                if !matches!(scheme, Scheme::B | Scheme::C) {
+                    let reason =
+                        "`elastic.bind` needs the integrator \"scheme_b\" or \"scheme_c\" in `[elastic]`";
                     return Err(wrong(&name, reason));
                 }
                 // A particle inside two bodies belongs to the first.
@@ -544,6 +545,10 @@ where
         solids.integrator.colliders = Colliders::These(contact.points().to_vec());
     }
     if let Some(own) = &step.self_contact {
+        if scheme == Scheme::LinearlyImplicit {
+            let reason = "`self_contact` does not go with the integrator \"linearly_implicit\"; \"backward_euler\" and \"scheme_b\" have it";
+            return Err(BuildError::Elastic { name: "elastic".into(), reason: reason.into() });
+        }
         let options = SelfContactOptions {
             thickness: own.thickness,
             friction: own.friction,

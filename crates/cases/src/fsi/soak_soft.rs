@@ -62,7 +62,11 @@ fn soak(measurements: &mut Measurements, worlds: u64, steps: usize) -> Result<()
             }
             let fluid = world.fluid_diagnostics().ok_or_else(|| failed("no fluid"))?;
             fastest = fastest.max(fluid.max_speed).max(world.diagnostics().max_speed);
-            divergence = divergence.max(fluid.max_divergence * dt);
+            let left = fluid.max_divergence * dt;
+            if left > 1e-5 {
+                eprintln!("seed {seed}, step {step}: |div u| dt = {left:e}");
+            }
+            divergence = divergence.max(left);
         }
         failures += usize::from(broken);
         if let Some(state) = saved.filter(|_| !broken) {
@@ -140,7 +144,8 @@ fn world(seed: u64) -> Result<World<2>, CaseError> {
     }
 
     // A soft disc and a sheet that is held at one end or nowhere.
-    let mut solids = Solids::<2>::new(model.gravity, Scheme::B);
+    let scheme = if seed % 2 == 0 { Scheme::LinearlyImplicit } else { Scheme::B };
+    let mut solids = Solids::<2>::new(model.gravity, scheme);
     let disc = disc_triangles(V::new(0.7, 0.7), 0.13, 3).map_err(failed)?;
     let own = density * 10f64.powf(random.random_range(-1.0..1.0));
     let young = 10f64.powf(random.random_range(3.0..4.5)) * own / 1000.0;

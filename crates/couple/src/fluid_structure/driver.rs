@@ -249,7 +249,7 @@ where
     }
     // Lumping does not change the velocities of the faces that solids close; they all get those of the solids.
     stepper.set_guest_twists(model, &twists_of(&solids[..rigid]), None);
-    stepper.set_face_velocities(&soft_velocities(&on_soft, &velocity), None);
+    stepper.set_face_velocities(model, &soft_velocities(&on_soft, &velocity), None);
     let flux = flux_of(stepper, model, &movable, &on_soft, &inverse_mass).map_err(&failed)?;
     let mobility: &dyn Mobility = held.as_ref().map_or(&mobility, |held| held);
     let mut walls = MovableWalls { flux: &flux, mobility, velocity: &mut velocity };
@@ -257,7 +257,7 @@ where
     soft.velocity.copy_from_slice(&velocity[..scalars]);
     read_twists(&velocity[scalars..], solids);
     stepper.set_guest_twists(model, &twists_of(&solids[..rigid]), Some(&mut state.velocity));
-    stepper.set_face_velocities(&soft_velocities(&on_soft, &velocity), Some(&mut state.velocity));
+    stepper.set_face_velocities(model, &soft_velocities(&on_soft, &velocity), Some(&mut state.velocity));
     Ok(CouplingReport {
         faces: movable.len() + on_soft.len(),
         unknowns: solved.unknowns,
@@ -360,21 +360,14 @@ where
         }
         return Ok((inverses, None));
     };
-    let told = |scalar: usize| all[scalar].is_none();
-    let (rows, more) = resistance.rows(told, soft.velocity);
-    let masses = all.iter().map(|of| of.map_or(1.0, |(mass, _)| mass));
-    let rows = rows.into_iter().zip(masses).enumerate().map(|(scalar, (mut row, mass))| {
-        row.push((scalar, mass));
-        row
-    });
-    let mass = ResistingMass::new(
-        &CsrMatrix::from_rows(all.len(), rows)?,
-        (0..all.len()).filter(|scalar| told(*scalar)).collect(),
-    )?;
+    let masses: Vec<Option<f64>> = all.iter().map(|of| of.map(|(mass, _)| mass)).collect();
+    let (mass, more) = resistance.mass(&masses, soft.velocity)?;
     let mut momenta: Vec<f64> =
         all.iter().zip(&more).map(|(of, more)| of.map_or(0.0, |(_, momentum)| momentum + more)).collect();
     mass.divide(&mut momenta);
-    for (scalar, velocity) in soft.velocity.iter_mut().enumerate().filter(|(scalar, _)| !told(*scalar)) {
+    for (scalar, velocity) in
+        soft.velocity.iter_mut().enumerate().filter(|(scalar, _)| masses[*scalar].is_some())
+    {
         *velocity = momenta[scalar];
     }
     Ok((inverses, Some(mass)))
@@ -501,7 +494,7 @@ where
     let on_particles = operators.particle_velocities(&structure.velocity);
     // Faces inside solids and on walls.
     stepper.set_guest_twists(model, &twists_of(&solids[..rigid]), None);
-    stepper.set_face_velocities(&on_particles, None);
+    stepper.set_face_velocities(model, &on_particles, None);
     if let Some(walls) = stepper.walls() {
         walls.impose(&mut state.velocity);
     }

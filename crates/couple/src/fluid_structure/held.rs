@@ -21,18 +21,19 @@ pub(crate) enum End {
     Particle(usize),
 }
 
-/// One demand: the sum of the products of these wrenches with the velocities of the ends stays as it is. Particles feel the linear part.
+/// One demand: the sum of the products of these wrenches with the velocities of the ends stays as it is, or becomes `value` (m/s). Particles feel the linear part.
 #[derive(Debug, Clone)]
 pub(crate) struct HeldRow<const D: usize>
 where
     Dim<D>: Space<D>,
 {
     pub ends: Vec<(End, Twist<D>)>,
+    pub value: Option<f64>,
 }
 
 /// Rows over the stacked velocities of particles and solids, with the values that they keep.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Demands {
+pub(crate) struct Demands {
     pub rows: Vec<Vec<(usize, f64)>>,
     pub values: Vec<f64>,
 }
@@ -41,7 +42,7 @@ pub(super) struct Demands {
 type LinkRow = (Vec<(End, Vec<f64>)>, f64);
 
 /// The demands that reach into the fluid, while they are put together.
-pub(super) struct Links<const D: usize> {
+pub(crate) struct Links<const D: usize> {
     /// Number among the solids of a solve of each body that is in it.
     numbers: BTreeMap<usize, usize>,
     guests: usize,
@@ -141,7 +142,7 @@ where
                 }
             }
             if !entries.is_empty() {
-                self.rows.push((entries, value));
+                self.rows.push((entries, row.value.unwrap_or(value)));
             }
         }
     }
@@ -170,7 +171,7 @@ where
 }
 
 /// An inverse mass with demands.
-pub(super) struct HeldMass<'a> {
+pub(crate) struct HeldMass<'a> {
     mobility: &'a SolidMobility<'a>,
     rows: CsrMatrix,
     /// `H M^-1`.

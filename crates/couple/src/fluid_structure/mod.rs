@@ -33,11 +33,11 @@ mod viscous;
 
 pub use driver::{CouplingReport, Immersed, solve_coupled};
 pub use forms::{CoupledParts, CoupledSolution, CouplingForm, Formed, form_system};
-pub(crate) use held::{End, HeldRow};
+pub(crate) use held::{End, HeldMass, HeldRow, Links};
 pub use interface::{CouplingFace, coupling_faces};
 pub use mass::SolidMass;
 pub use operators::{Operators, Viscous};
-pub(crate) use resistance::Resistance;
+pub(crate) use resistance::{Resistance, SolidMobility};
 pub(crate) use soft::{SoftParticles, moved_too_far, sheets_of};
 pub(crate) use stage::CouplingStage;
 

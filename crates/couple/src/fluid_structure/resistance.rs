@@ -42,19 +42,32 @@ impl Resistance<'_> {
     }
 }
 
+impl Resistance<'_> {
+    /// `M + S` with the masses (kg) of all scalars, `None` for those that move as `velocity` has it, and what these and `w` add to the momenta of the others.
+    pub fn mass(
+        &self,
+        masses: &[Option<f64>],
+        velocity: &[f64],
+    ) -> Result<(ResistingMass, Vec<f64>), SolveError> {
+        let (rows, more) = self.rows(|scalar| masses[scalar].is_none(), velocity);
+        let rows = rows.into_iter().zip(masses).enumerate().map(|(scalar, (mut row, mass))| {
+            row.push((scalar, mass.unwrap_or(1.0)));
+            row
+        });
+        let told = (0..masses.len()).filter(|&scalar| masses[scalar].is_none()).collect();
+        let factor = SparseCholesky::new(&CsrMatrix::from_rows(masses.len(), rows)?)?;
+        Ok((ResistingMass { factor: Mutex::new(factor), told }, more))
+    }
+}
+
 /// `M + S` with the fluid that moves with the particles, factorised.
-pub(super) struct ResistingMass {
+pub(crate) struct ResistingMass {
     factor: Mutex<SparseCholesky>,
     /// Scalars that move as told, ascending.
     told: Vec<usize>,
 }
 
 impl ResistingMass {
-    /// Of a positive definite matrix whose rows and columns of scalars that are `told` are those of the unit matrix.
-    pub fn new(matrix: &CsrMatrix, told: Vec<usize>) -> Result<Self, SolveError> {
-        Ok(Self { factor: Mutex::new(SparseCholesky::new(matrix)?), told })
-    }
-
     /// Momenta to velocities; zero for what moves as told.
     pub fn divide(&self, momenta: &mut [f64]) {
         self.told.iter().for_each(|&scalar| momenta[scalar] = 0.0);
@@ -68,7 +81,7 @@ impl ResistingMass {
 }
 
 /// How impulses move particles and rigid bodies.
-pub(super) struct SolidMobility<'a> {
+pub(crate) struct SolidMobility<'a> {
     /// By their masses.
     pub inverse_mass: &'a InverseMass,
     /// What particles have instead.

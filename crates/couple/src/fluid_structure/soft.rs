@@ -286,6 +286,8 @@ impl SoftSurfaces {
             }
             let middle = (bounds.min + bounds.max) * 0.5;
             let points = points.into_iter().map(|x| x - middle).collect();
+            // The image whose middle is in the box.
+            let middle = fluid.domain.wrap(&middle);
             let elements =
                 body.elements.chunks_exact(D + 1).map(|corners| std::array::from_fn(|k| corners[k.min(D)]));
             let form = Arc::new(SoftForm::new(points, elements.collect(), facets.clone()));

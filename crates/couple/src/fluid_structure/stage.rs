@@ -7,7 +7,7 @@
 //! | [`CouplingStage::finish`] | `x^{n+1}` | where joints or contact have changed velocities since, all is solved for once more with what they demand in the same system |
 
 use super::driver::{SoftSolve, solve_with_soft};
-use super::held::{Demands, HeldRow, Links};
+use super::held::{Demands, End, HeldRow, Links};
 use super::resistance::Resistance;
 use super::soft::{SoftGuest, SoftParticles, SoftSurfaces, sheets_of};
 use super::{CouplingReport, Immersed, SolidMass};
@@ -142,6 +142,11 @@ where
             guests.push(Guest { form, placement: Placement::at_rest(frame), slip });
         }
         guests
+    }
+
+    /// The bodies of the guests last made.
+    pub fn bodies(&self) -> &[usize] {
+        &self.bodies
     }
 
     /// The guests as the solve sees them, with the velocities of `motions`.
@@ -292,6 +297,11 @@ where
         Ok(())
     }
 
+    /// Was there a solve to the half step?
+    pub fn is_solved(&self) -> bool {
+        !self.reports.is_empty()
+    }
+
     /// Was there a solve to the full step, so that the fluid must be told what contact and joints do?
     pub fn is_pending(&self) -> bool {
         self.next.is_some()
@@ -327,7 +337,10 @@ where
             })
             .collect();
         let soft_changed = self.any_soft() && self.soft_velocity != soft;
-        if soft_changed || changes.iter().any(Option::is_some) {
+        // Obstacles of particles are not in the solve to the full step.
+        let stopped = self.soft_resistance.is_some()
+            && held.iter().any(|row| matches!(row.ends[..], [(End::Particle(_), _)]));
+        if soft_changed || stopped || changes.iter().any(Option::is_some) {
             let mut links = Links::new(&self.bodies, immersed.len(), soft.len());
             links.add(model, frames, motions, soft, &self.soft_inverses, held);
             // Forces of contact that no demand stands for, such as friction of what slides, act as they were.
@@ -412,7 +425,8 @@ where
         let rigid = model.bodies.iter().zip(&state.bodies).map(limit).fold(f64::INFINITY, f64::min);
         let (inside, motion) = (fluid.domain.grid().bounds().grown(h), &state.solids.motion);
         let particles = motion.position.chunks_exact(D).zip(motion.velocity.chunks_exact(D));
-        let near = particles.filter(|(x, _)| inside.contains(&Vector::from_column_slice(x)));
+        let periodic = fluid.domain.periodic().contains(&true);
+        let near = particles.filter(|(x, _)| periodic || inside.contains(&Vector::from_column_slice(x)));
         let fastest = near.map(|(_, v)| v.iter().map(|v| v * v).sum::<f64>()).fold(0.0, f64::max).sqrt();
         if fastest > 0.0 { rigid.min(MOST_CELLS * h / fastest) } else { rigid }
     }

@@ -28,6 +28,8 @@ pub struct Stages {
     /// The velocity (m/s) at which the last velocity solve had its implicit forces, with [`Scheme::LinearlyImplicit`]; else empty. That solve's result differs from it only at particles
     /// that touch rigid bodies.
     pub resisted: Vec<f64>,
+    /// What particles that touch something push on with besides (m/s), with that scheme: more than contact is shown, so that it does not carry them through. Empty if there is nothing.
+    pub missing: Vec<f64>,
     /// Length of the step (s).
     pub dt: f64,
 }
@@ -93,26 +95,27 @@ where
     }
 
     /// The velocity after `tau` seconds with contacts kept: of particles at obstacles their normal velocity stays, and those at rigid bodies get all that pushes on them,
-    /// for contact to see. Returns the change, the velocity at which implicit forces act, and the iterations.
+    /// for contact to see. Returns the change, the velocity at which implicit forces act, what is missing ([`Stages::missing`]), and the iterations.
     fn velocity_with_links(
         &mut self,
         solid: &Solid<D>,
+        position: &[f64],
         start: &[f64],
         tau: f64,
         touches: &[Touch<D>],
-    ) -> Result<(Vec<f64>, Vec<f64>, usize), IntegrateError> {
+    ) -> Result<(Vec<f64>, [Vec<f64>; 2], usize), IntegrateError> {
         if self.links.is_empty() || !self.resists(solid) {
             let (change, iterations) = self.velocity_change(solid, start, tau, touches)?;
             let end = plus(start, 1.0, &change);
-            return Ok((change, end, iterations));
+            return Ok((change, [end, Vec::new()], iterations));
         }
         let mut links = self.links.clone();
         links.extend(touches.iter().map(|touch| {
             let (particle, normal) = (touch.node, touch.normal);
             Link { particle, carrier: None, normal, arm: Vector::zeros(), change: 0.0 }
         }));
-        let Damped { velocity: damped, released, iterations } =
-            self.damping_velocity(solid, start, tau, &links)?;
+        let Damped { velocity: damped, released, missing, iterations } =
+            self.damping_velocity(solid, position, start, tau, &links)?;
         let mut change = vec![0.0; start.len()];
         if self.ahead > 0.0 {
             change = plus(&released, -1.0, start);
@@ -128,27 +131,27 @@ where
                 change[at + axis] = damped[at + axis] - start[at + axis];
             }
         }
-        Ok((change, damped, iterations))
+        Ok((change, [damped, missing], iterations))
     }
 
-    /// The velocity `moving` to the half step, from which positions move; incompressible bodies get back their volume by it. Also the velocity at which implicit forces act.
+    /// The velocity `moving` to the half step, from which positions move; incompressible bodies get back their volume by it. Also the velocity at which implicit forces act, and what is missing.
     fn predict(
         &mut self,
         solid: &mut Solid<D>,
         motion: &Motion,
         dt: f64,
         report: &mut IntegrationReport,
-    ) -> Result<(Vec<f64>, Vec<f64>), IntegrateError> {
+    ) -> Result<[Vec<f64>; 3], IntegrateError> {
         solid.update(&motion.position)?;
         let links = self.coming_links(solid, motion, dt);
-        let (mut moving, resisted) = if links.is_empty() {
+        let [mut moving, resisted, missing] = if links.is_empty() {
             let (half, iterations) = self.velocity_change(solid, &motion.velocity, 0.5 * dt, &[])?;
             report.linear_iterations += iterations;
             let moving = plus(&motion.velocity, 1.0, &half);
-            (moving.clone(), moving)
+            [moving.clone(), moving, Vec::new()]
         } else {
-            let Damped { velocity: damped, released, iterations } =
-                self.damping_velocity(solid, &motion.velocity, 0.5 * dt, &links)?;
+            let Damped { velocity: damped, released, missing, iterations } =
+                self.damping_velocity(solid, &motion.position, &motion.velocity, 0.5 * dt, &links)?;
             report.linear_iterations += iterations;
             let mut moving = released;
             if self.ahead == 0.0 {
@@ -157,11 +160,11 @@ where
                 moving.clone_from(&motion.velocity);
                 add_push(solid, &force, 0.5 * dt, &mut moving);
             }
-            (moving, damped)
+            [moving, damped, missing]
         };
         let Some(contact_first) = self.incompressible.as_ref().map(|body| body.options.contact_in_prediction)
         else {
-            return Ok((moving, resisted));
+            return Ok([moving, resisted, missing]);
         };
         let touches = self.coming_touches(solid, motion, &moving, dt);
         if contact_first {
@@ -177,7 +180,7 @@ where
             let report = &mut report.incompressible;
             body.correct_motion(solid, &motion.position, &mut moving, dt, &kept, report)?;
         }
-        Ok((moving, resisted))
+        Ok([moving, resisted, missing])
     }
 
     /// For schemes that do not have the corrections in their stages: takes the step they made, and corrects where it leads and how it goes on.
@@ -229,9 +232,10 @@ where
         dt: f64,
         report: &mut IntegrationReport,
     ) -> Result<Stages, IntegrateError> {
+        self.kept.clear();
         self.ahead = if self.scheme == Scheme::LinearlyImplicit { dt } else { 0.0 };
-        let (mut moving, resisted) = match self.scheme {
-            Scheme::Newmark => (self.explicit_half(solid, motion, dt)?, Vec::new()),
+        let [mut moving, resisted, missing] = match self.scheme {
+            Scheme::Newmark => [self.explicit_half(solid, motion, dt)?, Vec::new(), Vec::new()],
             _ => self.predict(solid, motion, dt, report)?,
         };
         if let (true, Some(contact)) = (self.scheme.repels(), &mut self.self_contact) {
@@ -241,7 +245,7 @@ where
         // Newmark goes on from the half step, the others from its start.
         let start = if self.scheme == Scheme::Newmark { moving.clone() } else { motion.velocity.clone() };
         let resisted = if self.ahead > 0.0 { resisted } else { Vec::new() };
-        Ok(Stages { moving, start, next: Vec::new(), resisted, dt })
+        Ok(Stages { moving, start, next: Vec::new(), resisted, missing, dt })
     }
 
     /// IV.1: positions move, and obstacles stop the particles that run into them; `stages.start` loses what they take. Particles for which `elsewhere` are left out:
@@ -377,7 +381,8 @@ where
         self.keep_volume(solid, &midway, &mut stages.start, touches, report)?;
         solid.update(&midway)?;
         let dt = stages.dt;
-        let (change, _, iterations) = self.velocity_with_links(solid, &stages.start, 0.5 * dt, touches)?;
+        let (change, _, iterations) =
+            self.velocity_with_links(solid, &midway, &stages.start, 0.5 * dt, touches)?;
         report.linear_iterations += iterations;
         if let Some(carriers) = &mut self.carriers {
             carriers.change.iter_mut().for_each(|change| *change = *change * 2.0);
@@ -403,11 +408,11 @@ where
         if self.ahead == 0.0 {
             solid.update(&stages.next)?;
         }
-        let (change, resisted, iterations) =
-            self.velocity_with_links(solid, &stages.start, stages.dt, touches)?;
+        let (change, [resisted, missing], iterations) =
+            self.velocity_with_links(solid, &stages.next, &stages.start, stages.dt, touches)?;
         report.linear_iterations += iterations;
         if self.ahead > 0.0 {
-            stages.resisted = resisted;
+            (stages.resisted, stages.missing) = (resisted, missing);
         }
         let mut velocity = plus(&stages.start, 1.0, &change);
         if self.method == CollisionMethod::Swept && !touches.is_empty() {

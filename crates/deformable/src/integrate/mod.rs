@@ -222,6 +222,8 @@ where
     /// Options of implicit steps.
     pub implicit: ImplicitOptions,
     touches: Vec<Touch<D>>,
+    /// Links that the last velocity solve with implicit elasticity kept.
+    kept: Vec<Link<D>>,
     /// How far ahead (s) of the present positions the elastic forces of velocity solves are; 0 with explicit elasticity.
     ahead: f64,
     workspace: Workspace,
@@ -241,6 +243,7 @@ where
             carriers: self.carriers.clone(),
             links: self.links.clone(),
             touches: self.touches.clone(),
+            kept: self.kept.clone(),
             workspace: Workspace::default(),
             ..*self
         }
@@ -268,6 +271,7 @@ where
             links: Vec::new(),
             implicit: ImplicitOptions::default(),
             touches: Vec::new(),
+            kept: Vec::new(),
             ahead: 0.0,
             workspace: Workspace::default(),
         }
@@ -276,6 +280,11 @@ where
     /// Contacts with obstacles of the last step.
     pub fn touches(&self) -> &[Touch<D>] {
         &self.touches
+    }
+
+    /// Particles that obstacles stop in the velocity solve to the half step, with the normals (linearly implicit elasticity only).
+    pub fn coming_contacts(&self) -> impl Iterator<Item = (u32, Vector<D>)> {
+        self.kept.iter().filter(|link| link.carrier.is_none()).map(|link| (link.particle, link.normal))
     }
 
     /// Advances by `dt` seconds. Obstacles stand where their `end` frame says at the end of the step; see [`Obstacle::advance`].

@@ -10,6 +10,9 @@ use splashdown_math::{Dim, Space, Vector};
 use splashdown_solve::vector::dot;
 use splashdown_solve::{ConstraintFilter, Iteration, Jacobi, LinearOperator, Stopping, filtered_pcg};
 
+/// How far a released particle may go into what it touches, as a part of the distance to its neighbours.
+const FARTHEST_PUSH: f64 = 1e-3;
+
 /// Part of the strongest push of a contact below which its pull is rounding.
 const PULL: f64 = 1e-6;
 
@@ -19,6 +22,8 @@ pub(super) struct Damped {
     pub velocity: Vec<f64>,
     /// The velocity without what the links do: linked particles have their whole push, for contact to see. Only with implicit elasticity, where forces at an inexact velocity are no use.
     pub released: Vec<f64>,
+    /// What the whole push is more than that (m/s), nothing with explicit elasticity.
+    pub missing: Vec<f64>,
     /// Iterations.
     pub iterations: usize,
 }
@@ -177,6 +182,7 @@ where
     pub(super) fn damping_velocity(
         &mut self,
         solid: &Solid<D>,
+        position: &[f64],
         velocity: &[f64],
         tau: f64,
         links: &[Link<D>],
@@ -195,15 +201,19 @@ where
                     continue;
                 }
             }
-            return Ok(self.release(solid, velocity, &links, change, &reaction, iterations));
+            let damped = self.release(solid, position, velocity, &links, change, &reaction, iterations);
+            self.kept = links;
+            return Ok(damped);
         }
         Err(IntegrateError::Solve("contacts that come and go".into()))
     }
 
     /// What becomes of a change of velocities with links when these no longer hold.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one solve")]
     fn release(
         &mut self,
         solid: &Solid<D>,
+        position: &[f64],
         velocity: &[f64],
         links: &[Link<D>],
         mut change: Vec<f64>,
@@ -211,17 +221,26 @@ where
         iterations: usize,
     ) -> Damped {
         let count = velocity.len();
-        let mut released = Vec::new();
+        let (mut released, mut missing) = (Vec::new(), Vec::new());
         if self.ahead > 0.0 {
+            missing = vec![0.0; count];
+            let spacing =
+                solid.spacing(&links.iter().map(|link| link.particle).collect::<Vec<_>>(), position);
             released = velocity.iter().zip(&change).map(|(v, change)| v + change).collect();
             let mut ends: Vec<&Link<D>> = links.iter().collect();
             ends.sort_by_key(|link| (link.particle, link.carrier.is_none()));
             ends.dedup_by_key(|link| link.particle);
             for link in ends {
                 let push = read::<D>(reaction, link.particle).dot(&link.normal).max(0.0);
-                let back = link.normal * (push * solid.inverse_mass(link.particle as usize));
-                let at = D * link.particle as usize;
-                released[at..at + D].iter_mut().zip(back.iter()).for_each(|(v, back)| *v -= back);
+                // A push far enough for contact to see; the whole one would carry the small mass of a particle through what it touches.
+                let most = FARTHEST_PUSH * spacing[&link.particle] / self.ahead;
+                let whole = push * solid.inverse_mass(link.particle as usize);
+                let seen = whole.min(most);
+                for axis in 0..D {
+                    let at = D * link.particle as usize + axis;
+                    released[at] -= link.normal[axis] * seen;
+                    missing[at] -= link.normal[axis] * (whole - seen);
+                }
             }
             if let Some(carriers) = &mut self.carriers {
                 let mut back = reaction[count..].to_vec();
@@ -236,7 +255,7 @@ where
         }
         change.truncate(count);
         change.iter_mut().zip(velocity).for_each(|(change, v)| *change += v);
-        Damped { velocity: change, released, iterations }
+        Damped { velocity: change, released, missing, iterations }
     }
 
     /// The change of velocity of particles and carriers with `links` kept, what keeps these (kg m/s), and the iterations.

@@ -155,21 +155,31 @@ where
         }
     }
 
-    /// Gives faces that guests close these velocities (m/s) along their normals: axis, face, velocity; in `velocity` by the difference to the old ones.
+    /// Gives faces that guests close these velocities (m/s) along their normals: axis, face, velocity; in `velocity` by the difference to the old ones. Faces on a
+    /// periodic side are meant with their image on the other.
     #[inline(never)]
     pub fn set_face_velocities(
         &mut self,
+        model: &FluidModel<D>,
         faces: &[(usize, Index<D>, f64)],
         mut velocity: Option<&mut FaceFields<D>>,
     ) {
         self.viscous_rows = None;
         let Some(walls) = &mut self.walls else { return };
+        let (periodic, counts) = (model.domain.periodic(), model.domain.grid().cells());
         for &(axis, face, new) in faces {
-            let old = walls.velocity().component(axis).at(face);
-            walls.set_velocity(axis, face, new);
-            if let Some(velocity) = velocity.as_mut().filter(|_| walls.is_closed(axis, face)) {
-                let component = velocity.component_mut(axis);
-                component.set(face, component.at(face) + (new - old));
+            let mut image = face;
+            if periodic[axis] && face[axis] == 0 {
+                image[axis] = counts[axis] as isize;
+            }
+            let both = [face, image];
+            for &face in if image == face { &both[..1] } else { &both[..] } {
+                let old = walls.velocity().component(axis).at(face);
+                walls.set_velocity(axis, face, new);
+                if let Some(velocity) = velocity.as_mut().filter(|_| walls.is_closed(axis, face)) {
+                    let component = velocity.component_mut(axis);
+                    component.set(face, component.at(face) + (new - old));
+                }
             }
         }
     }

@@ -366,7 +366,7 @@ pub struct ElasticBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Repeat>,
     /// Rigid bodies that carry the particles inside them, such as the bones of a body of flesh: these particles move with them, what pulls on them pulls on the
-    /// body, and the rest of this body does not touch it. Carried particles have no mass of their own. Needs the integrator `scheme_b`, `scheme_c` or `linearly_implicit`.
+    /// body, and the rest of this body does not touch it. Carried particles have no mass of their own. Needs the integrator `scheme_b` or `scheme_c`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bind: Vec<String>,
     /// Keeps its volume: a pressure for the elements around every point, beside the material (for which Poisson's ratio 0 suits best). Tetrahedra, and triangles in
@@ -479,8 +479,8 @@ pub enum ElasticIntegrator {
     SchemeC,
     /// Plain Newmark.
     Newmark,
-    /// Elastic forces at the end of the step, by the stiffness at its start; first order, damps what the step does not resolve, takes steps of any length, and works both ways with rigid
-    /// bodies and fluids: for stiff soft bodies in fluids.
+    /// Elastic forces at the end of the step, by the stiffness at its start; first order, damps what the step does not resolve. For soft bodies in fluids, with which it is solved in one system:
+    /// steps follow the flow. Contact works both ways, but sliding friction on rigid bodies that can move is too weak; not with bound particles and self-contact.
     LinearlyImplicit,
     /// Fully implicit, first order, damps what the step does not resolve.
     BackwardEuler,

@@ -293,7 +293,7 @@ where
         let u = face.row.iter().map(|&(scalar, weight)| weight * solution.solids[scalar]).sum();
         (face.axis, face.face, u)
     }));
-    stepper.set_face_velocities(&moved, None);
+    stepper.set_face_velocities(model, &moved, None);
     operators.scatter(&solution.faces, &mut state.velocity);
     scatter_impulses(&operators.cells, &solution.pressure, &mut state.pressure, dt);
     if let Some(walls) = stepper.walls() {
