@@ -25,6 +25,11 @@ const SWEEPS_BEFORE_BALANCE: usize = 4;
 /// Balances one after another that do not halve the residual before there are no more.
 const MOST_IDLE_BALANCES: usize = 1;
 
+/// Sweeps that have to lower the smallest residual to this share of it, or there are no more: loads that the bodies leave undetermined wander from
+/// contact to contact for ever.
+const SWEEPS_OF_HEADWAY: usize = 64;
+const HEADWAY: f64 = 0.8;
+
 /// Bodies and contacts that are solved together.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Island<const D: usize>
@@ -121,6 +126,8 @@ where
         let (mut lowest, mut idle) = (f64::INFINITY, 0);
         let (mut last, mut restart) = (f64::INFINITY, true);
         let mut solved = Solved::default();
+        // Smallest residual of the last sweeps, and of those before them.
+        let (mut smallest, mut smallest_before) = (f64::INFINITY, f64::INFINITY);
         for iteration in 0..stop.iterations {
             if layered && (iteration + 1) % SWEEPS_BEFORE_BALANCE == 0 {
                 idle = if solved.residual <= 0.5 * lowest { 0 } else { idle + 1 };
@@ -143,6 +150,13 @@ where
                 || (iteration + 1 >= stop.enough && sums.largest <= stop.coarse);
             if good || iteration + 1 == stop.iterations {
                 break;
+            }
+            smallest = smallest.min(sums.largest);
+            if newton == 0 && (iteration + 1) % SWEEPS_OF_HEADWAY == 0 {
+                if smallest > HEADWAY * smallest_before {
+                    break;
+                }
+                smallest_before = std::mem::replace(&mut smallest, f64::INFINITY);
             }
             if newton > 0 && (iteration + 1) % SWEEPS_BEFORE_NEWTON == 0 {
                 newton = if self.newton_step(free) { newton - 1 } else { 0 };
