@@ -16,7 +16,8 @@ pub(super) fn collide<const D: usize>(
     if hulls.iter().any(|hull| hull.faces.is_empty()) {
         return;
     }
-    let size = hulls[0].points.iter().chain(&hulls[1].points).map(|p| p.norm_squared()).fold(0.0, f64::max).sqrt();
+    let size =
+        hulls[0].points.iter().chain(&hulls[1].points).map(|p| p.norm_squared()).fold(0.0, f64::max).sqrt();
     let mut best = (f64::NEG_INFINITY, 0, 0);
     // B as A sees it, and A as B does.
     let relative = [pose[1].seen_from(pose[0]), pose[0].seen_from(pose[1])];
@@ -40,7 +41,7 @@ pub(super) fn collide<const D: usize>(
     }
     let seen = Reach { moved: pose[0].vector_to_object(&reach.moved), ..*reach };
     if D == 3
-        && let Some((gap, contact)) = best_edges(hulls, &relative[0], &seen)
+        && let Some((gap, contact)) = best_edges(hulls, &relative[0], &seen, best.0 + 1e-3 * size)
     {
         let Some(contact) = contact else { return };
         if gap > best.0 + 1e-3 * size {
@@ -60,43 +61,89 @@ fn cross<const D: usize>(u: &Vector<D>, v: &Vector<D>) -> Vector<D> {
     Vector::from_fn(|a, _| u[(a + 1) % D] * v[(a + 2) % D] - u[(a + 2) % D] * v[(a + 1) % D])
 }
 
+/// An edge of B as the search for the best pair sees it.
+struct OtherEdge<const D: usize> {
+    number: u32,
+    ends: [u32; 2],
+    faces: [u32; 2],
+    /// Second normal times first, both turned round: across the plane of the arc between them on the Gauss map.
+    arc: Vector<D>,
+}
+
+/// Radius (m) of a ball about the origin inside the hull; negative if the origin is outside.
+fn inner_radius<const D: usize>(hull: &Hull<D>) -> f64 {
+    let radius = hull.faces.iter().map(|face| face.offset).fold(f64::INFINITY, f64::min);
+    if radius >= 0.0 {
+        return radius;
+    }
+    -hull.points.iter().map(|point| point.norm_squared()).fold(0.0, f64::max).sqrt()
+}
+
+/// At most what unit vectors between `first` and `second` have along `direction` (m).
+#[inline]
+fn most_along<const D: usize>(direction: &Vector<D>, first: &Vector<D>, second: &Vector<D>) -> f64 {
+    let along = first.dot(direction).max(second.dot(direction));
+    // The shortest mean of the two has this length.
+    let shortest = (0.5 * (1.0 + first.dot(second))).max(0.0).sqrt();
+    if along > 0.0 { along / shortest } else { 0.0 }
+}
+
 /// The pair of edges with the largest gap along the normal of both (3D), among those that form a face of the Minkowski difference; no
-/// contact if one of them separates the bodies by more than `reach`, whose motion is in the coordinates of A. `of_b` is the pose of B there.
+/// contact if one of them separates the bodies by more than `reach`, whose motion is in the coordinates of A. `of_b` is the pose of B there. Pairs
+/// whose gap cannot be larger than `least` (m) may be left out.
 fn best_edges<const D: usize>(
     hulls: [&Hull<D>; 2],
     of_b: &Pose<D>,
     reach: &Reach<D>,
+    least: f64,
 ) -> Option<(f64, Option<Contact<D>>)>
 where
     Dim<D>: Space<D>,
 {
     let [first, second] = hulls;
+    // Balls about the origins are inside the bodies, so a gap along `n` is at most `n . between` less their radii.
+    let between = of_b.position;
+    let wanted = least + inner_radius(first) + inner_radius(second);
     let points: Vec<Vector<D>> = second.points.iter().map(|point| of_b.to_world(point)).collect();
-    // Normals of B turned round, as the Minkowski difference has them; the arc between two of them on the Gauss map lies in the plane across `arcs`.
+    // Normals of B turned round, as the Minkowski difference has them.
     let outward: Vec<Vector<D>> =
         second.faces.iter().map(|face| -of_b.vector_to_world(&face.normal)).collect();
-    let arcs: Vec<Vector<D>> =
-        second.edges.iter().map(|(_, [c, d])| cross(&outward[*d as usize], &outward[*c as usize])).collect();
+    let facing: Vec<OtherEdge<D>> = (0u32..)
+        .zip(&second.edges)
+        .filter(|(_, (_, [c, d]))| {
+            most_along(&between, &outward[*c as usize], &outward[*d as usize]) >= wanted
+        })
+        .map(|(number, &(ends, [c, d]))| {
+            let arc = cross(&outward[d as usize], &outward[c as usize]);
+            OtherEdge { number, ends, faces: [c, d], arc }
+        })
+        .collect();
+    if facing.is_empty() {
+        return None;
+    }
     let mut sides = vec![0.0; outward.len()];
     let mut best: Option<(f64, Option<Contact<D>>)> = None;
     for (i, (ends, faces)) in first.edges.iter().enumerate() {
         let normals = faces.map(|face| &first.faces[face as usize].normal);
+        if most_along(&between, normals[0], normals[1]) < wanted {
+            continue;
+        }
         let arc = cross(normals[1], normals[0]);
         sides.iter_mut().zip(&outward).for_each(|(side, normal)| *side = normal.dot(&arc));
         let start = first.points[ends[0] as usize];
         let along = first.points[ends[1] as usize] - start;
-        for (j, (others, [c, d])) in second.edges.iter().enumerate() {
+        for other in &facing {
             // Do the arcs of the Gauss maps cross? (Gregorius, GDC 2013.)
-            let (cba, dba) = (sides[*c as usize], sides[*d as usize]);
+            let [cba, dba] = other.faces.map(|face| sides[face as usize]);
             if !(cba * dba < 0.0) {
                 continue;
             }
-            let (adc, bdc) = (normals[0].dot(&arcs[j]), normals[1].dot(&arcs[j]));
+            let (adc, bdc) = (normals[0].dot(&other.arc), normals[1].dot(&other.arc));
             if !(adc * bdc < 0.0 && cba * bdc > 0.0) {
                 continue;
             }
-            let other_start = points[others[0] as usize];
-            let other_along = points[others[1] as usize] - other_start;
+            let other_start = points[other.ends[0] as usize];
+            let other_along = points[other.ends[1] as usize] - other_start;
             let normal = cross(&along, &other_along);
             let length = normal.norm();
             if length < 1e-6 * along.norm() * other_along.norm() {
@@ -125,7 +172,7 @@ where
                 on_b: of_b.to_object(&(other_start + other_along * t)),
                 radius: [0.0; 2],
                 guide: Guide::FixedToA(-normal),
-                feature: 0x4000_0000 | ((i as u32) << 12 & 0xfff_000) | (j as u32 & 0xfff),
+                feature: 0x4000_0000 | ((i as u32) << 12 & 0xfff_000) | (other.number & 0xfff),
             };
             best = Some((gap, Some(contact)));
         }

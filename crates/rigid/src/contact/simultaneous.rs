@@ -7,8 +7,8 @@ use super::impulse::{Clamp, ClampSide, clamp_energy, contact_impulse};
 use super::manifold::{Impulses, Limits, MOST_POINTS, Manifold};
 use super::round::{RoundContact, is_round};
 use super::{ContactMemory, ContactOptions, ContactSolver, ContactStage, Contacts, islands, size};
-use crate::{Body, Motion};
 use crate::collide::Touch;
+use crate::{Body, Motion};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
 use splashdown_parallel::prelude::*;
 
@@ -442,7 +442,11 @@ where
     Dim<D>: Space<D>,
 {
     let smaller = size(pair[0]).min(size(pair[1]));
-    if smaller.is_finite() && !pair[0].is_particle() && !pair[1].is_particle() { CLOSED * smaller } else { 0.0 }
+    if smaller.is_finite() && !pair[0].is_particle() && !pair[1].is_particle() {
+        CLOSED * smaller
+    } else {
+        0.0
+    }
 }
 
 /// Puts the points of a manifold between bodies with these centres of mass.
