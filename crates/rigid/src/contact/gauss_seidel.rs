@@ -27,8 +27,8 @@ const MOST_IDLE_BALANCES: usize = 1;
 
 /// Sweeps that have to lower the smallest residual to this share of it, or there are no more: loads that the bodies leave undetermined wander from
 /// contact to contact for ever.
-const SWEEPS_OF_HEADWAY: usize = 64;
-const HEADWAY: f64 = 0.8;
+const SWEEPS_OF_HEADWAY: usize = 32;
+const HEADWAY: f64 = 0.5;
 
 /// Bodies and contacts that are solved together.
 #[derive(Debug, Clone, Default)]
@@ -50,6 +50,8 @@ where
     pub pairs: Vec<u32>,
     /// Level of each body in the contact graph.
     pub levels: Vec<u32>,
+    /// A Newton step failed in this step of time: in the other contact stage it would fail again.
+    pub newton_failed: bool,
     memory: Memory<D>,
 }
 
@@ -114,11 +116,8 @@ where
         let Memory { free, velocity_direction, direction, before, impulses_before, balance } = &mut memory;
         free.clone_from(&self.twists);
         self.apply_start(free);
-        let mut newton = if self.is_fit_for_newton() && stop.iterations >= FEWEST_ACCELERATED {
-            MOST_NEWTON_STEPS
-        } else {
-            0
-        };
+        let fit = self.is_fit_for_newton() && !self.newton_failed;
+        let mut newton = if fit && stop.iterations >= FEWEST_ACCELERATED { MOST_NEWTON_STEPS } else { 0 };
         // Few iterations do not pay back what acceleration disturbs at first.
         let accelerate = stop.iterations >= FEWEST_ACCELERATED;
         let mut layered = self.is_layered();
@@ -159,7 +158,8 @@ where
                 smallest_before = std::mem::replace(&mut smallest, f64::INFINITY);
             }
             if newton > 0 && (iteration + 1) % SWEEPS_BEFORE_NEWTON == 0 {
-                newton = if self.newton_step(free) { newton - 1 } else { 0 };
+                self.newton_failed = !self.newton_step(free);
+                newton = if self.newton_failed { 0 } else { newton - 1 };
                 last = f64::INFINITY;
                 restart = true;
                 continue;

@@ -201,6 +201,7 @@ where
         for island in &mut self.islands {
             island.bodies.clear();
             island.pairs.clear();
+            island.newton_failed = false;
         }
         for (index, pair) in self.contacts.pairs.iter().enumerate().filter(|(i, _)| self.processed[*i]) {
             let island = &mut self.islands[place[of_pair([pair.a, pair.b])] as usize];
