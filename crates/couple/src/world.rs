@@ -108,6 +108,7 @@ where
     /// [`Self::restore`].
     #[inline(never)]
     pub fn add_body(&mut self, body: Body<D>, frame: Frame<D>, twist: Twist<D>) -> usize {
+        splashdown_rigid::fracture::prepare(&body);
         self.state.bodies.push(BodyState::new(&body, frame, &twist));
         self.model.bodies.push(body);
         if self.state.newcomers.is_empty() {

@@ -1,14 +1,16 @@
 //! The `fracture` table of a scene as the rule that a body breaks by.
 
-use crate::description::{Fracture, FracturePattern};
-use splashdown_math::{Dim, Space};
-use splashdown_rigid::fracture::{BreakRule, Breakable, PatternKind, PatternSpec};
+use crate::build::BuildError;
+use crate::description::{Fracture, FracturePattern, PatternPlacement};
+use crate::from_files::FromFiles;
+use splashdown_math::Dim;
+use splashdown_rigid::fracture::{BreakRule, Breakable, PatternKind, PatternMode, PatternSpec};
 use std::sync::Arc;
 
-/// The rule of a body; copies of one body share it.
-pub(crate) fn breakable<const D: usize>(fracture: &Fracture) -> Breakable<D>
+/// The rule of the body `name`; copies of one body share it.
+pub(crate) fn breakable<const D: usize>(name: &str, fracture: &Fracture) -> Result<Breakable<D>, BuildError>
 where
-    Dim<D>: Space<D>,
+    Dim<D>: FromFiles<D>,
 {
     let kind = match fracture.pattern {
         FracturePattern::Voronoi => PatternKind::Voronoi,
@@ -17,10 +19,18 @@ where
         FracturePattern::Glass => PatternKind::Glass,
     };
     let spec = PatternSpec { kind, pieces: fracture.pieces, seed: fracture.seed };
-    let rule = BreakRule {
+    let mut rule = BreakRule {
         cells: fracture.resolution,
         child_factor: fracture.child_factor,
         ..BreakRule::made(spec)
     };
-    Breakable::new(fracture.threshold, Arc::new(rule))
+    if let Some(regions) = &fracture.regions {
+        let given = BreakRule::fixed(Arc::new(Dim::pattern(name, regions)?));
+        rule.pattern = given.pattern;
+        rule.mode = match regions.placement {
+            PatternPlacement::Aligned => PatternMode::Aligned,
+            PatternPlacement::General => PatternMode::General,
+        };
+    }
+    Ok(Breakable::new(fracture.threshold, Arc::new(rule)))
 }

@@ -2,13 +2,14 @@
 
 use crate::breakable::breakable;
 use crate::description::{
-    ContactMethod, Deformable, Formulation, Geometry, Kind, Rigid, Rotation, Scene, Shape, SpinValue,
+    ContactMethod, Deformable, Formulation, Geometry, Kind, PushOut, Rigid, Rotation, Scene, Shape, SpinValue,
 };
+use crate::from_files::{FromFiles, SurfaceFile};
 use crate::limits::{MAX_MEMORY_BYTES, Size, bytes_text};
 use splashdown_couple::{ModelError, World};
 use splashdown_deformable::{Particles, Spring};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
-use splashdown_rigid::{Body, BodyError, GeometryError, JointError, Material};
+use splashdown_rigid::{Body, BodyError, EnergyFix, GeometryError, JointError, Material, OrientationOrder};
 use std::sync::Arc;
 
 /// A world in the scene's dimension.
@@ -29,6 +30,14 @@ pub enum BuildError {
     /// A body of finite elements that cannot be made.
     #[error("`{name}`: {reason}")]
     Elastic {
+        /// Name of the body.
+        name: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A file that does not make a rigid body or a fracture pattern.
+    #[error("`{name}`: {reason}")]
+    File {
         /// Name of the body.
         name: String,
         /// What is wrong.
@@ -187,15 +196,39 @@ where
         options.contact.method = splashdown_rigid::ContactMethod::Propagation;
         options.contact.push_out = splashdown_rigid::PushOut::Central;
     }
-    // Copies of one entry follow each other and share its geometry.
-    let mut made: Option<(*const Rigid, Arc<splashdown_rigid::Geometry<D>>)> = None;
-    for copy in scene.rigid_copies() {
-        let geometry = match &made {
-            Some((of, geometry)) if std::ptr::eq(*of, copy.rigid) => geometry.clone(),
-            _ => Arc::new(placed_solid::<D>(copy.rigid)?),
+    options.contact.shock_propagation = scene.contact.shock_propagation;
+    options.contact.clamp_collisions = scene.contact.energy_clamp;
+    options.contact.clamp_contact = scene.contact.energy_clamp;
+    if let Some(push_out) = scene.contact.push_out {
+        options.contact.push_out = match push_out {
+            PushOut::Off => splashdown_rigid::PushOut::Off,
+            PushOut::Projection => splashdown_rigid::PushOut::Projection,
+            PushOut::Central => splashdown_rigid::PushOut::Central,
+            PushOut::CentralNormal => splashdown_rigid::PushOut::CentralNormal,
         };
-        add_rigid(&mut world, &copy, geometry.clone())?;
-        made = Some((std::ptr::from_ref(copy.rigid), geometry));
+    }
+    options.orientation_order = match scene.free_rotation.order {
+        1 => OrientationOrder::First,
+        2 => OrientationOrder::Second,
+        _ => OrientationOrder::Third,
+    };
+    options.energy_fix = if scene.free_rotation.energy_fix { EnergyFix::Always } else { EnergyFix::Off };
+    // Copies of one entry follow each other and share its geometry and the rule by which it breaks.
+    let mut made: Option<Made<D>> = None;
+    for copy in scene.rigid_copies() {
+        let own = match made.take().filter(|made| std::ptr::eq(made.of, copy.rigid)) {
+            Some(made) => made,
+            None => Made {
+                of: copy.rigid,
+                geometry: Arc::new(placed_solid::<D>(copy.rigid)?),
+                breakable: match &copy.rigid.fracture {
+                    Some(fracture) => Some(breakable(&copy.rigid.name, fracture)?),
+                    None => None,
+                },
+            },
+        };
+        add_rigid(&mut world, &copy, &own)?;
+        made = Some(own);
     }
     crate::articulate::add(&mut world, scene)?;
     for body in scene.deformable.iter().filter(|body| body.material.is_none()) {
@@ -206,14 +239,25 @@ where
     Ok(world)
 }
 
+/// What copies of one entry share.
+struct Made<'a, const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    of: &'a Rigid,
+    geometry: Arc<splashdown_rigid::Geometry<D>>,
+    breakable: Option<splashdown_rigid::fracture::Breakable<D>>,
+}
+
 fn add_rigid<const D: usize>(
     world: &mut World<D>,
     copy: &RigidCopy<'_>,
-    geometry: Arc<splashdown_rigid::Geometry<D>>,
+    made: &Made<'_, D>,
 ) -> Result<(), BuildError>
 where
     Dim<D>: Space<D>,
 {
+    let geometry = made.geometry.clone();
     let RigidCopy { name, rigid, offset } = copy;
     let volume = geometry.properties().map_or(0.0, |properties| properties.volume);
     let mass = match (rigid.mass, rigid.density) {
@@ -241,7 +285,7 @@ where
         Some(given) if given.len() == <Dim<D> as Space<D>>::SPIN => body = body.moments(given)?,
         Some(_) => return Err(BuildError::Components { name: name.clone(), field: "moments", dimension: D }),
     }
-    body.breakable = rigid.fracture.as_ref().map(breakable);
+    body.breakable = made.breakable.clone();
     let mut position = vector::<D>(name, "position", rigid.position.as_deref())?;
     for (component, offset) in position.iter_mut().zip(offset) {
         *component += offset;
@@ -271,7 +315,7 @@ where
 /// The geometry of a body: its shape, moved if the entry says so.
 fn placed_solid<const D: usize>(rigid: &Rigid) -> Result<splashdown_rigid::Geometry<D>, BuildError>
 where
-    Dim<D>: Space<D>,
+    Dim<D>: FromFiles<D>,
 {
     let name = rigid.name.as_str();
     let geometry = solid::<D>(name, &rigid.shape)?;
@@ -291,7 +335,7 @@ const SHAPE_CELLS: usize = 48;
 /// The geometry of a shape.
 fn solid<const D: usize>(name: &str, shape: &Shape) -> Result<splashdown_rigid::Geometry<D>, BuildError>
 where
-    Dim<D>: Space<D>,
+    Dim<D>: FromFiles<D>,
 {
     use splashdown_rigid::Geometry;
     let refused = |source: GeometryError| BuildError::Geometry { name: name.into(), source };
@@ -312,6 +356,15 @@ where
         | Shape::Ellipsoid { .. }
         | Shape::Boxes { .. }
         | Shape::Parts { .. } => Geometry::shape(formula::<D>(name, shape)?, SHAPE_CELLS).map_err(refused),
+        Shape::Mesh { path, scale, resolution, thickness } => Dim::body(
+            name,
+            &SurfaceFile {
+                path,
+                scale: scale.unwrap_or(1.0),
+                cells: resolution.map_or(SHAPE_CELLS, |cells| cells as usize),
+                thickness: *thickness,
+            },
+        ),
         Shape::Plane { .. } => {
             Geometry::half_space(Vector::from_fn(|a, _| if a == 1 { 1.0 } else { 0.0 })).map_err(refused)
         }
@@ -361,7 +414,9 @@ where
             });
             united(shapes.collect::<Result<_, _>>()?)
         }
-        Shape::Hull { .. } | Shape::Plane { .. } => Err(BuildError::Part { name: name.into() }),
+        Shape::Hull { .. } | Shape::Mesh { .. } | Shape::Plane { .. } => {
+            Err(BuildError::Part { name: name.into() })
+        }
     }
 }
 

@@ -32,7 +32,7 @@ pub(crate) struct Built<const D: usize> {
 }
 
 /// What differs between the dimensions: which meshes there are and what elements they make.
-pub(crate) trait ElasticSpace<const D: usize>: Space<D> {
+pub(crate) trait ElasticSpace<const D: usize>: Space<D> + crate::from_files::FromFiles<D> {
     /// The mesh of a geometry.
     fn mesh(name: &str, geometry: &Geometry) -> Result<Built<D>, BuildError>;
     /// Adds the elements of a mesh to the solid and their masses to `mass`.

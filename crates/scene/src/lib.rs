@@ -31,6 +31,7 @@ mod expression;
 mod fluid_method;
 mod fluid_picture;
 pub mod frame;
+mod from_files;
 mod import;
 pub mod limits;
 mod load;

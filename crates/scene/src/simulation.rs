@@ -177,6 +177,7 @@ where
         | Shape::Cylinder { .. }
         | Shape::Torus { .. }
         | Shape::Hull { .. }
+        | Shape::Mesh { .. }
         | Shape::Ellipsoid { .. }
         | Shape::Boxes { .. }
         | Shape::Parts { .. } => surface_of(geometry),

@@ -494,7 +494,10 @@ impl Space<3> for Dim<3> {
     }
     #[inline]
     fn apply_inertia(inertia: &Matrix<3>, spin: &Vector<3>) -> Vector<3> {
-        inertia * spin
+        // Written out: the general product is a call for each column, in the innermost loops of contact.
+        let entries = inertia.as_slice();
+        let row = |r: usize| entries[r] * spin[0] + entries[3 + r] * spin[1] + entries[6 + r] * spin[2];
+        Vector::<3>::new(row(0), row(1), row(2))
     }
     #[inline]
     fn invert_inertia(inertia: &Matrix<3>) -> Matrix<3> {

@@ -34,6 +34,41 @@ where
         moved + self.position
     }
 
+    /// This pose in the coordinates of an object at `other`.
+    pub fn seen_from(&self, other: &Self) -> Self {
+        let mut rotation = Matrix::<D>::zeros();
+        for c in 0..D {
+            rotation.set_column(c, &other.vector_to_object(&self.rotation.column(c).into()));
+        }
+        Self { position: other.to_object(&self.position), rotation }
+    }
+
+    /// World components of an object vector.
+    #[inline]
+    pub fn vector_to_world(&self, vector: &Vector<D>) -> Vector<D> {
+        let (turn, vector) = (self.rotation.as_slice(), vector.as_slice());
+        let mut turned = Vector::zeros();
+        for c in 0..D {
+            for r in 0..D {
+                turned[r] += turn[D * c + r] * vector[c];
+            }
+        }
+        turned
+    }
+
+    /// Object components of a world vector.
+    #[inline]
+    pub fn vector_to_object(&self, vector: &Vector<D>) -> Vector<D> {
+        let (turn, vector) = (self.rotation.as_slice(), vector.as_slice());
+        let mut local = Vector::zeros();
+        for c in 0..D {
+            for r in 0..D {
+                local[c] += turn[D * c + r] * vector[r];
+            }
+        }
+        local
+    }
+
     /// Object coordinates of a world point.
     #[inline]
     pub fn to_object(&self, point: &Vector<D>) -> Vector<D> {
@@ -166,32 +201,32 @@ where
                 Touch { normal, gap, point: at_a - normal * (self.radius[0] + 0.5 * gap) }
             }
             Guide::FixedToA(normal) => {
-                let normal = a.rotation * normal;
+                let normal = a.vector_to_world(&normal);
                 let gap = normal.dot(&between) - radii;
                 Touch { normal, gap, point: at_b + normal * (self.radius[1] + 0.5 * gap) }
             }
             Guide::FixedToB(normal) => {
-                let normal = b.rotation * normal;
+                let normal = b.vector_to_world(&normal);
                 let gap = normal.dot(&between) - radii;
                 Touch { normal, gap, point: at_a - normal * (self.radius[0] + 0.5 * gap) }
             }
             Guide::FieldOfB => {
                 let (distance, normal) = geometry[1].distance_and_normal(&b.to_object(&at_a));
-                let (normal, gap) = (b.rotation * normal, distance - self.radius[0]);
+                let (normal, gap) = (b.vector_to_world(&normal), distance - self.radius[0]);
                 Touch { normal, gap, point: at_a - normal * (self.radius[0] + 0.5 * gap) }
             }
             Guide::FieldOfA => {
                 let (distance, normal) = geometry[0].distance_and_normal(&a.to_object(&at_b));
-                let (normal, gap) = (-(a.rotation * normal), distance - self.radius[1]);
+                let (normal, gap) = (-a.vector_to_world(&normal), distance - self.radius[1]);
                 Touch { normal, gap, point: at_b + normal * (self.radius[1] + 0.5 * gap) }
             }
             Guide::ParticleA => {
                 let (distance, normal) = geometry[1].distance_and_normal(&b.to_object(&at_a));
-                Touch { normal: b.rotation * normal, gap: distance - self.radius[0], point: at_a }
+                Touch { normal: b.vector_to_world(&normal), gap: distance - self.radius[0], point: at_a }
             }
             Guide::ParticleB => {
                 let (distance, normal) = geometry[0].distance_and_normal(&a.to_object(&at_b));
-                Touch { normal: -(a.rotation * normal), gap: distance - self.radius[1], point: at_b }
+                Touch { normal: -a.vector_to_world(&normal), gap: distance - self.radius[1], point: at_b }
             }
         }
     }

@@ -16,16 +16,20 @@ pub(super) fn collide<const D: usize>(
     if hulls.iter().any(|hull| hull.faces.is_empty()) {
         return;
     }
-    let size = hulls[0].points.iter().chain(&hulls[1].points).map(|p| p.norm()).fold(0.0, f64::max);
+    let size =
+        hulls[0].points.iter().chain(&hulls[1].points).map(|p| p.norm_squared()).fold(0.0, f64::max).sqrt();
     let mut best = (f64::NEG_INFINITY, 0, 0);
+    // B as A sees it, and A as B does.
+    let relative = [pose[1].seen_from(pose[0]), pose[0].seen_from(pose[1])];
     for body in 0..2 {
         let (own, other) = (hulls[body], hulls[1 - body]);
-        let (frame, others) = (pose[body], pose[1 - body]);
+        let (frame, others) = (pose[body], &relative[body]);
+        let moved = frame.vector_to_object(&reach.moved) * if body == 0 { 1.0 } else { -1.0 };
         for (index, face) in own.faces.iter().enumerate() {
-            let world = frame.rotation * face.normal;
-            let deepest = other.points[other.support(&-(others.rotation.tr_mul(&world))) as usize];
-            let gap = face.normal.dot(&frame.to_object(&others.to_world(&deepest))) - face.offset;
-            if gap > reach.along(&if body == 0 { -world } else { world }) {
+            let gap = face.normal.dot(&others.position) - face.offset
+                + other.lowest(&others.vector_to_object(&face.normal));
+            // How far the motion of this body relative to the other closes the gap.
+            if gap > reach.margin + moved.dot(&face.normal).max(0.0) {
                 return;
             }
             // The first body stays reference unless the second is clearly better.
@@ -35,8 +39,9 @@ pub(super) fn collide<const D: usize>(
             }
         }
     }
+    let seen = Reach { moved: pose[0].vector_to_object(&reach.moved), ..*reach };
     if D == 3
-        && let Some((gap, contact)) = best_edges(hulls, pose, reach)
+        && let Some((gap, contact)) = best_edges(hulls, &relative[0], &seen, best.0 + 1e-3 * size)
     {
         let Some(contact) = contact else { return };
         if gap > best.0 + 1e-3 * size {
@@ -52,74 +57,104 @@ pub(super) fn collide<const D: usize>(
     }
 }
 
-/// An edge as the search for the best pair sees it, in the coordinates of A.
-#[derive(Clone, Copy)]
-struct Edge<const D: usize> {
-    start: Vector<D>,
-    along: Vector<D>,
-    /// Normals of the two faces that meet there; for B turned round, as the Minkowski difference has them.
-    normals: [Vector<D>; 2],
-    /// Second normal times first: the plane of the arc between them on the Gauss map.
-    arc: Vector<D>,
-}
-
 fn cross<const D: usize>(u: &Vector<D>, v: &Vector<D>) -> Vector<D> {
     Vector::from_fn(|a, _| u[(a + 1) % D] * v[(a + 2) % D] - u[(a + 2) % D] * v[(a + 1) % D])
 }
 
-fn edges<const D: usize>(
-    hull: &Hull<D>,
-    point: impl Fn(&Vector<D>) -> Vector<D>,
-    normal: impl Fn(&Vector<D>) -> Vector<D>,
-) -> Vec<Edge<D>> {
-    let points: Vec<Vector<D>> = hull.points.iter().map(point).collect();
-    let outward: Vec<Vector<D>> = hull.faces.iter().map(|face| normal(&face.normal)).collect();
-    let edge = |&(ends, faces): &([u32; 2], [u32; 2])| {
-        let (start, end) = (points[ends[0] as usize], points[ends[1] as usize]);
-        let normals = [outward[faces[0] as usize], outward[faces[1] as usize]];
-        Edge { start, along: end - start, normals, arc: cross(&normals[1], &normals[0]) }
-    };
-    hull.edges.iter().map(edge).collect()
+/// An edge of B as the search for the best pair sees it.
+struct OtherEdge<const D: usize> {
+    number: u32,
+    ends: [u32; 2],
+    faces: [u32; 2],
+    /// Second normal times first, both turned round: across the plane of the arc between them on the Gauss map.
+    arc: Vector<D>,
+}
+
+/// Radius (m) of a ball about the origin inside the hull; negative if the origin is outside.
+fn inner_radius<const D: usize>(hull: &Hull<D>) -> f64 {
+    let radius = hull.faces.iter().map(|face| face.offset).fold(f64::INFINITY, f64::min);
+    if radius >= 0.0 {
+        return radius;
+    }
+    -hull.points.iter().map(|point| point.norm_squared()).fold(0.0, f64::max).sqrt()
+}
+
+/// At most what unit vectors between `first` and `second` have along `direction` (m).
+#[inline]
+fn most_along<const D: usize>(direction: &Vector<D>, first: &Vector<D>, second: &Vector<D>) -> f64 {
+    let along = first.dot(direction).max(second.dot(direction));
+    // The shortest mean of the two has this length.
+    let shortest = (0.5 * (1.0 + first.dot(second))).max(0.0).sqrt();
+    if along > 0.0 { along / shortest } else { 0.0 }
 }
 
 /// The pair of edges with the largest gap along the normal of both (3D), among those that form a face of the Minkowski difference; no
-/// contact if one of them separates the bodies by more than `reach`.
+/// contact if one of them separates the bodies by more than `reach`, whose motion is in the coordinates of A. `of_b` is the pose of B there. Pairs
+/// whose gap cannot be larger than `least` (m) may be left out.
 fn best_edges<const D: usize>(
     hulls: [&Hull<D>; 2],
-    pose: [&Pose<D>; 2],
+    of_b: &Pose<D>,
     reach: &Reach<D>,
+    least: f64,
 ) -> Option<(f64, Option<Contact<D>>)>
 where
     Dim<D>: Space<D>,
 {
-    let turn = pose[0].rotation.tr_mul(&pose[1].rotation);
-    let shift = pose[0].to_object(&pose[1].position);
-    let of_a = edges(hulls[0], |p| *p, |n| *n);
-    let of_b = edges(hulls[1], |p| turn * p + shift, |n| -(turn * n));
-    let reach = Reach { moved: pose[0].rotation.tr_mul(&reach.moved), ..*reach };
+    let [first, second] = hulls;
+    // Balls about the origins are inside the bodies, so a gap along `n` is at most `n . between` less their radii.
+    let between = of_b.position;
+    let wanted = least + inner_radius(first) + inner_radius(second);
+    let points: Vec<Vector<D>> = second.points.iter().map(|point| of_b.to_world(point)).collect();
+    // Normals of B turned round, as the Minkowski difference has them.
+    let outward: Vec<Vector<D>> =
+        second.faces.iter().map(|face| -of_b.vector_to_world(&face.normal)).collect();
+    let facing: Vec<OtherEdge<D>> = (0u32..)
+        .zip(&second.edges)
+        .filter(|(_, (_, [c, d]))| {
+            most_along(&between, &outward[*c as usize], &outward[*d as usize]) >= wanted
+        })
+        .map(|(number, &(ends, [c, d]))| {
+            let arc = cross(&outward[d as usize], &outward[c as usize]);
+            OtherEdge { number, ends, faces: [c, d], arc }
+        })
+        .collect();
+    if facing.is_empty() {
+        return None;
+    }
+    let mut sides = vec![0.0; outward.len()];
     let mut best: Option<(f64, Option<Contact<D>>)> = None;
-    for (i, a) in of_a.iter().enumerate() {
-        for (j, b) in of_b.iter().enumerate() {
+    for (i, (ends, faces)) in first.edges.iter().enumerate() {
+        let normals = faces.map(|face| &first.faces[face as usize].normal);
+        if most_along(&between, normals[0], normals[1]) < wanted {
+            continue;
+        }
+        let arc = cross(normals[1], normals[0]);
+        sides.iter_mut().zip(&outward).for_each(|(side, normal)| *side = normal.dot(&arc));
+        let start = first.points[ends[0] as usize];
+        let along = first.points[ends[1] as usize] - start;
+        for other in &facing {
             // Do the arcs of the Gauss maps cross? (Gregorius, GDC 2013.)
-            let (cba, dba) = (b.normals[0].dot(&a.arc), b.normals[1].dot(&a.arc));
+            let [cba, dba] = other.faces.map(|face| sides[face as usize]);
             if !(cba * dba < 0.0) {
                 continue;
             }
-            let (adc, bdc) = (a.normals[0].dot(&b.arc), a.normals[1].dot(&b.arc));
+            let (adc, bdc) = (normals[0].dot(&other.arc), normals[1].dot(&other.arc));
             if !(adc * bdc < 0.0 && cba * bdc > 0.0) {
                 continue;
             }
-            let normal = cross(&a.along, &b.along);
+            let other_start = points[other.ends[0] as usize];
+            let other_along = points[other.ends[1] as usize] - other_start;
+            let normal = cross(&along, &other_along);
             let length = normal.norm();
-            if length < 1e-6 * a.along.norm() * b.along.norm() {
+            if length < 1e-6 * along.norm() * other_along.norm() {
                 continue;
             }
             let mut normal = normal / length;
             // Out of A, as the faces that meet at its edge.
-            if normal.dot(&(a.normals[0] + a.normals[1])) < 0.0 {
+            if normal.dot(&(normals[0] + normals[1])) < 0.0 {
                 normal = -normal;
             }
-            let between = b.start - a.start;
+            let between = other_start - start;
             let gap = normal.dot(&between);
             if gap > reach.along(&-normal) {
                 return Some((gap, None));
@@ -127,17 +162,17 @@ where
             if best.as_ref().is_some_and(|best| gap <= best.0) {
                 continue;
             }
-            let (aa, bb, ab) = (a.along.norm_squared(), b.along.norm_squared(), a.along.dot(&b.along));
-            let (ea, eb) = (a.along.dot(&between), b.along.dot(&between));
+            let (aa, bb, ab) = (along.norm_squared(), other_along.norm_squared(), along.dot(&other_along));
+            let (ea, eb) = (along.dot(&between), other_along.dot(&between));
             let determinant = aa * bb - ab * ab;
             let s = ((ea * bb - ab * eb) / determinant).clamp(0.0, 1.0);
             let t = ((ab * ea - aa * eb) / determinant).clamp(0.0, 1.0);
             let contact = Contact {
-                on_a: a.start + a.along * s,
-                on_b: turn.tr_mul(&(b.start + b.along * t - shift)),
+                on_a: start + along * s,
+                on_b: of_b.to_object(&(other_start + other_along * t)),
                 radius: [0.0; 2],
                 guide: Guide::FixedToA(-normal),
-                feature: 0x4000_0000 | ((i as u32) << 12 & 0xfff_000) | (j as u32 & 0xfff),
+                feature: 0x4000_0000 | ((i as u32) << 12 & 0xfff_000) | (other.number & 0xfff),
             };
             best = Some((gap, Some(contact)));
         }
@@ -158,8 +193,7 @@ fn clip<const D: usize>(
     Dim<D>: Space<D>,
 {
     let HullFace { normal, offset, corners } = &reference.faces[face];
-    let world = pose.rotation * normal;
-    let against = other.rotation.tr_mul(&world);
+    let against = other.vector_to_object(&pose.vector_to_world(normal));
     let mut opposite = 0;
     for (index, candidate) in incident.faces.iter().enumerate() {
         if candidate.normal.dot(&against) < incident.faces[opposite].normal.dot(&against) - 1e-9 {

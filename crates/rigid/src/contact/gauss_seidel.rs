@@ -25,6 +25,11 @@ const SWEEPS_BEFORE_BALANCE: usize = 4;
 /// Balances one after another that do not halve the residual before there are no more.
 const MOST_IDLE_BALANCES: usize = 1;
 
+/// Sweeps that have to lower the smallest residual to this share of it, or there are no more: loads that the bodies leave undetermined wander from
+/// contact to contact for ever.
+const SWEEPS_OF_HEADWAY: usize = 32;
+const HEADWAY: f64 = 0.5;
+
 /// Bodies and contacts that are solved together.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Island<const D: usize>
@@ -45,6 +50,8 @@ where
     pub pairs: Vec<u32>,
     /// Level of each body in the contact graph.
     pub levels: Vec<u32>,
+    /// A Newton step failed in this step of time: in the other contact stage it would fail again.
+    pub newton_failed: bool,
     memory: Memory<D>,
 }
 
@@ -109,11 +116,8 @@ where
         let Memory { free, velocity_direction, direction, before, impulses_before, balance } = &mut memory;
         free.clone_from(&self.twists);
         self.apply_start(free);
-        let mut newton = if self.is_fit_for_newton() && stop.iterations >= FEWEST_ACCELERATED {
-            MOST_NEWTON_STEPS
-        } else {
-            0
-        };
+        let fit = self.is_fit_for_newton() && !self.newton_failed;
+        let mut newton = if fit && stop.iterations >= FEWEST_ACCELERATED { MOST_NEWTON_STEPS } else { 0 };
         // Few iterations do not pay back what acceleration disturbs at first.
         let accelerate = stop.iterations >= FEWEST_ACCELERATED;
         let mut layered = self.is_layered();
@@ -121,6 +125,8 @@ where
         let (mut lowest, mut idle) = (f64::INFINITY, 0);
         let (mut last, mut restart) = (f64::INFINITY, true);
         let mut solved = Solved::default();
+        // Smallest residual of the last sweeps, and of those before them.
+        let (mut smallest, mut smallest_before) = (f64::INFINITY, f64::INFINITY);
         for iteration in 0..stop.iterations {
             if layered && (iteration + 1) % SWEEPS_BEFORE_BALANCE == 0 {
                 idle = if solved.residual <= 0.5 * lowest { 0 } else { idle + 1 };
@@ -144,8 +150,16 @@ where
             if good || iteration + 1 == stop.iterations {
                 break;
             }
+            smallest = smallest.min(sums.largest);
+            if newton == 0 && (iteration + 1) % SWEEPS_OF_HEADWAY == 0 {
+                if smallest > HEADWAY * smallest_before {
+                    break;
+                }
+                smallest_before = std::mem::replace(&mut smallest, f64::INFINITY);
+            }
             if newton > 0 && (iteration + 1) % SWEEPS_BEFORE_NEWTON == 0 {
-                newton = if self.newton_step(free) { newton - 1 } else { 0 };
+                self.newton_failed = !self.newton_step(free);
+                newton = if self.newton_failed { 0 } else { newton - 1 };
                 last = f64::INFINITY;
                 restart = true;
                 continue;

@@ -9,9 +9,9 @@ use super::InverseInertia;
 use splashdown_math::{Coordinates, Dim, Matrix, Space, Spin, Twist, Vector};
 
 /// Most points of a manifold; a larger patch becomes several.
-pub(super) const MOST_POINTS: usize = 4;
+pub(super) const MOST_POINTS: usize = 6;
 /// Most rows: points, two tangents, spin, two axes of rolling.
-pub(super) const MOST_ROWS: usize = 9;
+pub(super) const MOST_ROWS: usize = 11;
 
 /// Impulses of the rows of a manifold on A (kg m/s, kg m^2/s); those it does not have are zero.
 pub(super) type Impulses = [f64; MOST_ROWS];
@@ -56,6 +56,8 @@ where
     pub limits: Limits,
     /// Change of the relative motion for a unit of impulse and moment.
     matrix: [Local; 6],
+    /// Inverse of its diagonal; zero where nothing responds.
+    inverse: Local,
     /// Change of normal speed and tilt for a unit of impulse at a point.
     responses: [[f64; 3]; MOST_POINTS],
     /// Change of a point's speed for a unit of impulse there, and its inverse.
@@ -109,6 +111,7 @@ where
             lever: 0.0,
             limits,
             matrix: [[0.0; 6]; 6],
+            inverse: [0.0; 6],
             responses: [[0.0; 3]; MOST_POINTS],
             factors: [[0.0; 2]; MOST_POINTS],
         }
@@ -323,6 +326,7 @@ where
             }
         }
         self.matrix = matrix;
+        self.inverse = std::array::from_fn(|k| if matrix[k][k] > 0.0 { 1.0 / matrix[k][k] } else { 0.0 });
         let [first, second] = Self::TILT;
         for (k, &[u, v]) in self.tilts.iter().enumerate().take(self.points as usize) {
             let response =
@@ -407,13 +411,13 @@ where
         let factor = |k: usize| self.matrix[FROM + k][FROM + k];
         let mut wanted = [0.0; 2];
         for k in 0..count {
-            wanted[k] = impulses[row + k] - local[FROM + k] / factor(k);
+            wanted[k] = impulses[row + k] - local[FROM + k] * self.inverse[FROM + k];
         }
         let mut square = wanted[0] * wanted[0] + wanted[1] * wanted[1];
         if square > limit * limit {
             if count == 2 {
                 // Sliding: with one step for both the fixed point has friction exactly against the velocity.
-                let step = 1.0 / factor(0).max(factor(1));
+                let step = self.inverse[FROM].min(self.inverse[FROM + 1]);
                 for k in 0..2 {
                     wanted[k] = impulses[row + k] - local[FROM + k] * step;
                 }

@@ -90,19 +90,18 @@ where
         for (m, (manifold, impulses)) in self.manifolds.iter().zip(&self.impulses).enumerate() {
             let ends = manifold.bodies.map(|b| b as usize);
             let holds = rows_that_hold(manifold, impulses);
+            // All rows of the manifold act on the same two bodies.
+            let mut blocks = [[[[0.0; 6]; 6]; 2]; 2];
+            let places = ends.map(|end| place[end]);
             for k in (0..manifold.rows as usize).filter(|&k| holds[k]) {
                 let penalty = PENALTY / manifold.factor(k);
                 let mut flat = [[0.0; 6]; 2];
                 let gradient = manifold.gradient(k);
                 gradient.iter().zip(&mut flat).for_each(|(gradient, flat)| gradient.write(flat));
                 for (p, q) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
-                    let (at, to) = (place[ends[p]], place[ends[q]]);
-                    if at == usize::MAX || to == usize::MAX {
-                        continue;
-                    }
                     for i in 0..size {
                         for j in 0..size {
-                            triplets.push((at + i, to + j, penalty * flat[p][i] * flat[q][j]));
+                            blocks[p][q][i][j] += penalty * flat[p][i] * flat[q][j];
                         }
                     }
                 }
@@ -114,6 +113,15 @@ where
                     bias: manifold.bias_of(k),
                     gradient,
                 });
+            }
+            for (p, q) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+                let (at, to) = (places[p], places[q]);
+                if at == usize::MAX || to == usize::MAX || !holds.contains(&true) {
+                    continue;
+                }
+                for i in 0..size {
+                    triplets.extend((0..size).map(|j| (at + i, to + j, blocks[p][q][i][j])));
+                }
             }
         }
         if active.is_empty() {

@@ -6,9 +6,9 @@ use super::graph::sorted_by;
 use super::impulse::{Clamp, ClampSide, clamp_energy, contact_impulse};
 use super::manifold::{Impulses, Limits, MOST_POINTS, Manifold};
 use super::round::{RoundContact, is_round};
-use super::{ContactMemory, ContactOptions, ContactSolver, ContactStage, Contacts, islands};
-use crate::Motion;
+use super::{ContactMemory, ContactOptions, ContactSolver, ContactStage, Contacts, islands, size};
 use crate::collide::Touch;
+use crate::{Body, Motion};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
 use splashdown_parallel::prelude::*;
 
@@ -201,6 +201,7 @@ where
         for island in &mut self.islands {
             island.bodies.clear();
             island.pairs.clear();
+            island.newton_failed = false;
         }
         for (index, pair) in self.contacts.pairs.iter().enumerate().filter(|(i, _)| self.processed[*i]) {
             let island = &mut self.islands[place[of_pair([pair.a, pair.b])] as usize];
@@ -328,7 +329,8 @@ where
                     let range = manifold.contact as usize..(manifold.contact + manifold.points) as usize;
                     let touches = &at.touches[range.clone()];
                     let centres = manifold.bodies.map(|b| frames[ids[b as usize] as usize].position);
-                    place_points(manifold, touches, centres, stage.dt);
+                    let closed = closed_gap(manifold.bodies.map(|b| &bodies[ids[b as usize] as usize]));
+                    place_points(manifold, touches, centres, closed, stage.dt);
                     manifold.set_matrix(manifold.bodies.map(|b| &inverse[b as usize]));
                     let start = range.map(|contact| recalled[contact] + spent[contact]);
                     *impulses = start_impulses(manifold, start);
@@ -431,11 +433,29 @@ where
 /// Contacts whose normals agree to this cosine share their friction.
 const SAME_PATCH: f64 = 0.98;
 
+/// Gaps up to this share of the smaller body's radius are none. What rests on more points than it needs, or is wedged between others, cannot close all
+/// of them at once, and sweeps would move its loads from one to the other for ever.
+const CLOSED: f64 = 1e-6;
+
+/// Gap (m) up to which two bodies touch.
+fn closed_gap<const D: usize>(pair: [&Body<D>; 2]) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    let smaller = size(pair[0]).min(size(pair[1]));
+    if smaller.is_finite() && !pair[0].is_particle() && !pair[1].is_particle() {
+        CLOSED * smaller
+    } else {
+        0.0
+    }
+}
+
 /// Puts the points of a manifold between bodies with these centres of mass.
 fn place_points<const D: usize>(
     manifold: &mut Manifold<D>,
     touches: &[Touch<D>],
     centres: [Vector<D>; 2],
+    closed: f64,
     dt: f64,
 ) where
     Dim<D>: Space<D>,
@@ -445,7 +465,8 @@ fn place_points<const D: usize>(
     manifold.arms = centres.map(|at| centre - at);
     let mut square = 0.0;
     for (k, touch) in touches.iter().enumerate() {
-        manifold.set_point(k, &(touch.point - centre), touch.gap.max(0.0) / dt);
+        let gap = if touch.gap > closed { touch.gap } else { 0.0 };
+        manifold.set_point(k, &(touch.point - centre), gap / dt);
         square += manifold.levers[k] * manifold.levers[k];
     }
     manifold.lever = (square * share).sqrt();

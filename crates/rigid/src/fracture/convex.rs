@@ -7,6 +7,7 @@ use super::placement::Placement;
 use crate::geometry::Clip;
 use crate::{Geometry, Hull};
 use splashdown_math::{Dim, Frame, Space, Vector};
+use std::borrow::Cow;
 
 /// A round body becomes a polytope that is inside it by at most this part of a sample's spacing.
 const ROUND: f64 = 0.5;
@@ -16,6 +17,14 @@ const LIKE: f64 = 1.0;
 const ODD: f64 = 3.0;
 /// Share of particles that may be odd.
 const ODD_SHARE: f64 = 0.03;
+
+/// The polytope that a body is as its samples, `spacing` (m) apart, see it; none if it is not convex.
+pub(super) fn outline<const D: usize>(geometry: &Geometry<D>, spacing: f64) -> Option<Cow<'_, Hull<D>>>
+where
+    Dim<D>: Space<D>,
+{
+    geometry.outline(ROUND * spacing)
+}
 
 /// A body about to be cut, as far as its pieces may be convex; in the coordinates of its samples.
 pub(super) struct Outline<const D: usize> {
@@ -39,7 +48,7 @@ where
         pattern: &Pattern<D>,
         placement: &Placement<D>,
     ) -> Self {
-        let whole = geometry.outline(ROUND * spacing).map(|hull| hull.moved(to_samples));
+        let whole = outline(geometry, spacing).map(|hull| hull.moved(to_samples));
         let seeds = match pattern.regions() {
             Regions::Seeds(seeds) => seeds.points.iter().map(|seed| placement.to_body(seed)).collect(),
             Regions::Sampled(_) => Vec::new(),

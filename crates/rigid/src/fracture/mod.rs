@@ -27,7 +27,7 @@ pub use placement::Placement;
 pub use regions::{Labels, SampledRegions};
 pub use seeds::Seeds;
 pub use shatter::{
-    BreakRule, Breakable, FractureError, Fragment, Hit, PatternMode, PatternSource, shatter,
+    BreakRule, Breakable, FractureError, Fragment, Hit, PatternMode, PatternSource, prepare, shatter,
     voxel_properties, voxelize,
 };
 pub use voxels::VoxelSums;

@@ -1,6 +1,6 @@
 //! From a hit on a body to its fragments: bodies with mass, frame and motion of their own.
 
-use super::convex::Outline;
+use super::convex::{Outline, outline};
 use super::{CutOptions, Pattern, PatternError, PatternSpec, Piece, Placement, VoxelSums, cut};
 use crate::{Body, BodyState, Geometry, GeometryError, Hull, Kind, MassProperties, Solid};
 use serde::{Deserialize, Serialize};
@@ -181,16 +181,48 @@ pub fn voxelize<const D: usize>(
 where
     Dim<D>: Space<D>,
 {
+    let (field, frame) = samples(geometry, cells)?;
+    Ok((Arc::unwrap_or_clone(field), frame))
+}
+
+/// As [`voxelize`]; the samples stay with the geometry, for all bodies that share it.
+fn samples<const D: usize>(
+    geometry: &Geometry<D>,
+    cells: u32,
+) -> Result<(Arc<Field<D>>, Frame<D>), FractureError>
+where
+    Dim<D>: Space<D>,
+{
     if let (Solid::Sampled, Some((level_set, frame))) = (geometry.solid(), geometry.level_set()) {
-        return Ok((level_set.field().clone(), *frame));
+        return Ok((Arc::new(level_set.field().clone()), *frame));
     }
-    let bounds: &Aabb<D> = geometry.bounds();
-    let spacing = bounds.extent().max() / f64::from(cells.max(4));
-    let grid = Grid::covering(bounds, spacing, 2)?;
-    let mut field = Field::with_ghost(&grid, Location::Cell, 0, 0.0);
-    let lattice = *field.lattice();
-    field.update(|index, _| geometry.signed_distance(&lattice.position(index)));
+    let field = geometry.voxels(cells, || -> Result<_, FractureError> {
+        let bounds: &Aabb<D> = geometry.bounds();
+        let spacing = bounds.extent().max() / f64::from(cells.max(4));
+        let grid = Grid::covering(bounds, spacing, 2)?;
+        let mut field = Field::with_ghost(&grid, Location::Cell, 0, 0.0);
+        let lattice = *field.lattice();
+        field.update(|index, _| geometry.signed_distance(&lattice.position(index)));
+        Ok(field)
+    })?;
     Ok((field, Frame::identity()))
+}
+
+/// Makes ahead of time what breaking `body` needs whatever the hit, so that the step in which it breaks does not have to. Bodies that share their geometry
+/// share it; what cannot break needs nothing.
+pub fn prepare<const D: usize>(body: &Body<D>)
+where
+    Dim<D>: Space<D>,
+{
+    let (Some(geometry), Some(breakable)) = (&body.geometry, &body.breakable) else { return };
+    if body.kind != Kind::Dynamic || geometry.properties().is_none() || !geometry.bounds().is_bounded() {
+        return;
+    }
+    // What is wrong with them is told when the body breaks.
+    if let Ok((phi, _)) = samples(geometry, breakable.rule.cells) {
+        geometry.particles();
+        outline(geometry, phi.lattice().spacing().max());
+    }
 }
 
 /// Breaks `body` where it was hit. `None` if the pattern does not cut it.
@@ -215,7 +247,7 @@ where
         return Err(not_a_solid());
     }
     let rule = &breakable.rule;
-    let (phi, to_samples) = voxelize(geometry, rule.cells)?;
+    let (phi, to_samples) = samples(geometry, rule.cells)?;
     let point = to_samples.to_world(&state.frame.to_object(&hit.point));
     let normal = to_samples.vector_to_world(&state.frame.vector_to_object(&hit.normal));
     if !phi.values().iter().any(|value| *value <= 0.0) {

@@ -188,6 +188,12 @@ where
         best.0
     }
 
+    /// Least `direction . x` of its corners.
+    #[inline]
+    pub fn lowest(&self, direction: &Vector<D>) -> f64 {
+        self.points.iter().map(|point| point.dot(direction)).fold(f64::INFINITY, f64::min)
+    }
+
     /// Signed distance (m) and the unit vector out of the hull.
     pub fn distance_and_normal(&self, point: &Vector<D>) -> (f64, Vector<D>) {
         let mut best = (f64::NEG_INFINITY, Vector::zeros());

@@ -15,14 +15,14 @@ pub use hull::{Hull, HullFace};
 pub use properties::MassProperties;
 
 use serde::{Deserialize, Serialize};
-use splashdown_geometry::grid::{Grid, GridError, Location};
+use splashdown_geometry::grid::{Field, Grid, GridError, Location};
 use splashdown_geometry::level_set::{LevelSet, LevelSetError, Surface, SurfaceDistance};
 use splashdown_geometry::mesh::{Corners, Element, MeshError, SurfaceMesh};
 use splashdown_geometry::shapes::{Shape, ShapeError};
 use splashdown_geometry::{Aabb, Bvh};
 use splashdown_math::{Dim, Frame, Space, Vector};
 use std::borrow::Cow;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 /// Why a geometry was refused.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -131,6 +131,9 @@ where
     /// A polytope inside a round solid and the distance (m) that it keeps; none if it is not convex.
     #[serde(skip)]
     outline: OnceLock<(f64, Option<Hull<D>>)>,
+    /// Distance (m) at the voxels by which it breaks, with their number on its longest side.
+    #[serde(skip)]
+    voxels: OnceLock<(u32, Arc<Field<D>>)>,
 }
 
 /// A value that is made when first asked for, saved if it is there.
@@ -198,7 +201,23 @@ where
             polytope: OnceLock::new(),
             convex: None,
             outline: OnceLock::new(),
+            voxels: OnceLock::new(),
         }
+    }
+
+    /// Distance (m) at voxels, `cells` on the longest side, made by `make` unless it is known from before.
+    pub(crate) fn voxels<E>(
+        &self,
+        cells: u32,
+        make: impl FnOnce() -> Result<Field<D>, E>,
+    ) -> Result<Arc<Field<D>>, E> {
+        if let Some((_, known)) = self.voxels.get().filter(|(known, _)| *known == cells) {
+            return Ok(known.clone());
+        }
+        let made = Arc::new(make()?);
+        // Another resolution than the first one is not kept.
+        let _ = self.voxels.set((cells, made.clone()));
+        Ok(made)
     }
 
     /// A ball (a disc in 2D).
@@ -534,9 +553,7 @@ where
         }
         if self.level_set.get().is_none() {
             let grid = Grid::covering(&self.bounds, self.level_set_spacing(), PADDING).ok()?;
-            let field = splashdown_geometry::grid::Field::from_fn(&grid, Location::Node, |x| {
-                self.distance_and_normal(x).0
-            });
+            let field = Field::from_fn(&grid, Location::Node, |x| self.distance_and_normal(x).0);
             let level_set = LevelSet::from_field(field).ok()?;
             let _ = self.level_set.set(level_set);
         }

@@ -135,10 +135,27 @@ pub enum Shape {
         /// The boxes.
         parts: Vec<BoxPart>,
     },
-    /// Several shapes joined to one body; `position` is where their origin stands. Not of planes or hulls.
+    /// Several shapes joined to one body; `position` is where their origin stands. Not of planes, hulls or meshes.
     Parts {
         /// The shapes.
         parts: Vec<ShapePart>,
+    },
+    /// What a closed surface of triangles in a file encloses (3D); `position` is where the origin of the file's coordinates stands.
+    Mesh {
+        /// Path of the file, relative to the folder that the program runs in: .obj, .ply or .stl.
+        path: String,
+        /// Factor for all coordinates (no unit). Default: 1.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        scale: Option<f64>,
+        /// Cells of its distance field on the longest side. Default: 48.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(range(min = 8, max = 512))]
+        resolution: Option<u32>,
+        /// Makes it a shell of this thickness (m) with nothing inside; the surface need not be closed. Default: a solid.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        thickness: Option<f64>,
     },
     /// Everything below a plane through `position`: the ground or a wall. Static or kinematic only.
     Plane {

@@ -37,6 +37,7 @@ impl Scene {
             time: Time::default(),
             solver: Solver::default(),
             contact: Default::default(),
+            free_rotation: Default::default(),
             output: Output::default(),
             camera: None,
             rigid: Vec::new(),

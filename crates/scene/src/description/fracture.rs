@@ -28,6 +28,43 @@ pub struct Fracture {
     #[serde(default = "sixty_four")]
     #[schemars(range(min = 8, max = 512))]
     pub resolution: u32,
+    /// A pattern made by hand instead of `pattern`, `pieces` and `seed` (3D). Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub regions: Option<FractureRegions>,
+}
+
+/// A fracture pattern from files: closed surfaces that fill a box, one for each piece, as modelling programs make them.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FractureRegions {
+    /// Paths of the surfaces (.obj, .ply or .stl), relative to the folder that the program runs in. Together they fill their box without gaps and overlaps.
+    pub files: Vec<String>,
+    /// Where the body is hit, in the coordinates of the files. Default: the origin.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension"))]
+    pub impact: Option<Vec<f64>>,
+    /// Direction out of the body at the hit, in the coordinates of the files; its length does not matter. Default: up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension"))]
+    pub normal: Option<Vec<f64>>,
+    /// Cells on the longest side of the box of all surfaces.
+    #[serde(default = "sixty_four")]
+    #[schemars(range(min = 8, max = 512))]
+    pub resolution: u32,
+    /// How the pattern is laid on the body.
+    #[serde(default)]
+    pub placement: PatternPlacement,
+}
+
+/// How a fixed fracture pattern is laid on a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PatternPlacement {
+    /// Moved to the hit only, cell on cell: fast, and the same crack for every direction.
+    Aligned,
+    /// Moved to the hit, turned to its direction and scaled to the body.
+    #[default]
+    General,
 }
 
 /// Kind of fracture pattern.
@@ -71,6 +108,7 @@ impl Fracture {
             seed: one(),
             child_factor: two(),
             resolution: sixty_four(),
+            regions: None,
         }
     }
 }

@@ -34,12 +34,15 @@ pub use fluid_method::{
     DistanceWord, FluidMethod, LevelSetWord, LimiterWord, PathWord, PresetWord, PressureWord, SchemeWord,
     ViscosityFormWord, ViscousStepWord,
 };
-pub use fracture::{Fracture, FracturePattern};
+pub use fracture::{Fracture, FracturePattern, FractureRegions, PatternPlacement};
 pub use joint::{
     Between, Freedom, FreedomWord, Import, Joint, JointKind, JointLimits, Keyframe, Motion, Motor,
     MotorCoordinate, PointSignal, Pose, RampSignal, Signal, SineSignal,
 };
-pub use settings::{AdaptiveStep, Camera, Contact, ContactMethod, Formulation, Output, Solver, Step, Time};
+pub use settings::{
+    AdaptiveStep, Camera, Contact, ContactMethod, Formulation, FreeRotation, Output, PushOut, Solver, Step,
+    Time,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -85,6 +88,9 @@ pub struct Scene {
     /// Collision and contact of rigid bodies.
     #[serde(default)]
     pub contact: Contact,
+    /// Free rotation of rigid bodies.
+    #[serde(default)]
+    pub free_rotation: FreeRotation,
     /// What a run writes to its folder.
     #[serde(default)]
     pub output: Output,

@@ -87,6 +87,44 @@ pub struct Contact {
     /// Bodies that touch each other fall asleep together when all of them have been slower than 2 cm/s for half a second and something that stands still
     /// holds them; a touch wakes them. Bodies with joints stay awake, and so does everything in a scene with fluids or deformable bodies.
     pub sleeping: bool,
+    /// Holds what lies below in place while what lies above is pushed off it, where contact could not be solved to the end.
+    pub shock_propagation: bool,
+    /// Scales impulses of collisions (and of contact by `propagation`) that would add kinetic energy.
+    pub energy_clamp: bool,
+    /// How overlap is removed. Default: `projection`; `central` with the method `propagation`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub push_out: Option<PushOut>,
+}
+
+/// How overlap of rigid bodies is removed after they moved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PushOut {
+    /// Not at all.
+    Off,
+    /// Point after point, from the ground up.
+    Projection,
+    /// Each body against all its neighbours at once.
+    Central,
+    /// As `central`, with pushes along the normals only.
+    CentralNormal,
+}
+
+/// Free rotation of rigid bodies.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct FreeRotation {
+    /// Order of accuracy in the time step: 1, 2 or 3.
+    #[schemars(range(min = 1, max = 3))]
+    pub order: u32,
+    /// Turns bodies by the little that keeps their kinetic energy, which large steps would change.
+    pub energy_fix: bool,
+}
+
+impl Default for FreeRotation {
+    fn default() -> Self {
+        Self { order: 2, energy_fix: true }
+    }
 }
 
 /// How contact is solved.
@@ -102,7 +140,15 @@ pub enum ContactMethod {
 
 impl Default for Contact {
     fn default() -> Self {
-        Self { enabled: true, method: ContactMethod::Simultaneous, iterations: 20, sleeping: true }
+        Self {
+            enabled: true,
+            method: ContactMethod::Simultaneous,
+            iterations: 20,
+            sleeping: true,
+            shock_propagation: true,
+            energy_clamp: true,
+            push_out: None,
+        }
     }
 }
 

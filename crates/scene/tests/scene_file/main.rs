@@ -7,6 +7,7 @@ mod fluid;
 mod good;
 mod hostile;
 mod overriding;
+mod rigid;
 
 use std::path::PathBuf;
 

@@ -1,0 +1,122 @@
+//! Rigid bodies and fracture patterns from files, and the switches of rigid motion.
+
+use super::scene_with;
+use splashdown_scene::*;
+
+/// A box of triangles from `low` to `high` as an OBJ file.
+fn box_file(folder: &std::path::Path, name: &str, low: [f64; 3], high: [f64; 3]) -> String {
+    let mut text = String::new();
+    for k in 0..8usize {
+        let at = |a: usize| if k >> a & 1 == 1 { high[a] } else { low[a] };
+        text += &format!("v {} {} {}\n", at(0), at(1), at(2));
+    }
+    // Two triangles a side, seen from outside.
+    for quad in [[1, 3, 4, 2], [5, 6, 8, 7], [1, 2, 6, 5], [3, 7, 8, 4], [1, 5, 7, 3], [2, 4, 8, 6]] {
+        text += &format!("f {} {} {}\nf {} {} {}\n", quad[0], quad[1], quad[2], quad[0], quad[2], quad[3]);
+    }
+    let path = folder.join(name);
+    std::fs::write(&path, text).expect("written");
+    path.to_string_lossy().into_owned()
+}
+
+fn world(text: &str) -> Result<splashdown_couple::World<3>, String> {
+    let scene = Scene::parse("s.toml", text, &[]).map_err(|errors| errors.to_string())?;
+    match build(&scene).map_err(|error| error.to_string())? {
+        AnyWorld::Three(world) => Ok(*world),
+        AnyWorld::Two(_) => Err("a world of two dimensions".into()),
+    }
+}
+
+#[test]
+fn a_mesh_falls_on_the_ground_and_lies_there() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // In centimetres, away from its origin.
+    let path = box_file(folder.path(), "brick.obj", [10.0, 0.0, 0.0], [30.0, 10.0, 10.0]);
+    let text = format!(
+        "dimension = 3\n[time]\nend = 1\n[[rigid]]\nname = \"ground\"\nkind = \"static\"\nshape = {{ plane = {{}} }}\n\
+         [[rigid]]\nname = \"brick\"\ndensity = 2000\nposition = [0, 0.05, 0]\nrestitution = 0\n\
+         shape = {{ mesh = {{ path = {path:?}, scale = 0.01, resolution = 40 }} }}\n"
+    );
+    let mut world = world(&text).expect("a right scene");
+    let brick = &world.model().bodies[1];
+    assert!((brick.mass - 2000.0 * 0.2 * 0.1 * 0.1).abs() < 1e-9 * brick.mass, "{}", brick.mass);
+    assert!(
+        (world.state().bodies[1].frame.position - splashdown_math::Vector::from([0.2, 0.1, 0.05])).norm()
+            < 1e-12
+    );
+    for _ in 0..30 {
+        world.step(1.0 / 30.0).expect("a step");
+    }
+    let state = &world.state().bodies[1];
+    assert!((state.frame.position.y - 0.05).abs() < 1e-3, "{}", state.frame.position.y);
+    assert!(state.velocity.norm() < 1e-3);
+}
+
+#[test]
+fn a_mesh_with_a_hole_is_a_shell_or_nothing() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("open.obj");
+    std::fs::write(&path, "v 0 0 0\nv 1 0 0\nv 0 0 1\nf 1 3 2\n").expect("written");
+    let path = path.to_string_lossy();
+    let text = |more: &str| {
+        format!(
+            "dimension = 3\n[time]\nend = 1\n[[rigid]]\nname = \"leaf\"\ndensity = 1000\n\
+             shape = {{ mesh = {{ path = {path:?}{more} }} }}\n"
+        )
+    };
+    let refused = world(&text("")).expect_err("an open surface has no inside");
+    assert!(refused.contains("leaf"), "{refused}");
+    let shell = world(&text(", thickness = 0.02")).expect("a shell");
+    assert!((shell.model().bodies[0].mass - 1000.0 * 0.5 * 0.02).abs() < 1e-9);
+    // Of what cannot be, the body is named.
+    let flat = scene_with(&format!(
+        "[[rigid]]\nname = \"disc\"\nmass = 1\nshape = {{ mesh = {{ path = {path:?} }} }}\n"
+    ));
+    assert!(super::first_error(&flat, &[]).contains("`disc`: a mesh is a body of three dimensions"));
+}
+
+#[test]
+fn a_body_breaks_along_the_surfaces_of_files() {
+    let folder = tempfile::tempdir().expect("a folder");
+    // Slices, so that wherever the brick is hit some of it lies in another one.
+    let files: Vec<String> = (0..8)
+        .map(|k| {
+            let x = -1.0 + 0.25 * f64::from(k);
+            box_file(folder.path(), &format!("{k}.obj"), [x, -1.0, -1.0], [x + 0.25, 1.0, 1.0])
+        })
+        .collect();
+    for placement in ["general", "aligned"] {
+        let text = format!(
+            "dimension = 3\n[time]\nend = 1\n[[rigid]]\nname = \"ground\"\nkind = \"static\"\nshape = {{ plane = {{}} }}\n\
+             [[rigid]]\nname = \"brick\"\nmass = 3\nposition = [0, 0.5, 0]\nvelocity = [0, -3, 0]\n\
+             shape = {{ box = {{ size = [0.4, 0.2, 0.2] }} }}\n[rigid.fracture]\nthreshold = 0.5\nresolution = 32\nchild_factor = 1e3\n\
+             regions = {{ files = {files:?}, resolution = 64, placement = {placement:?} }}\n"
+        );
+        let mut world = world(&text).expect("a right scene");
+        for _ in 0..15 {
+            world.step(1.0 / 30.0).expect("a step");
+        }
+        let pieces: Vec<f64> = world.model().bodies[1..].iter().map(|body| body.mass).collect();
+        assert!(pieces.len() >= 2, "{placement}: {pieces:?}");
+        assert!((pieces.iter().sum::<f64>() - 3.0).abs() < 1e-10);
+    }
+}
+
+#[test]
+fn switches_of_rigid_motion_reach_the_world() {
+    let text = "dimension = 3\n[time]\nend = 1\n[free_rotation]\norder = 3\nenergy_fix = false\n\
+                [contact]\nshock_propagation = false\nenergy_clamp = false\npush_out = \"central_normal\"\n\
+                [[rigid]]\nname = \"a\"\nmass = 1\nshape = { box = { size = [1, 1, 1] } }\n";
+    let mut world = world(text).expect("a right scene");
+    let options = *world.options_mut();
+    assert_eq!(options.orientation_order, splashdown_rigid::OrientationOrder::Third);
+    assert_eq!(options.energy_fix, splashdown_rigid::EnergyFix::Off);
+    assert!(
+        !options.contact.shock_propagation
+            && !options.contact.clamp_collisions
+            && !options.contact.clamp_contact
+    );
+    assert_eq!(options.contact.push_out, splashdown_rigid::PushOut::CentralNormal);
+    let wrong = text.replace("order = 3", "order = 4");
+    assert!(Scene::parse("s.toml", &wrong, &[]).is_err());
+}
