@@ -34,6 +34,9 @@ pub struct Stages {
     pub dt: f64,
 }
 
+/// A change of velocities, the velocity at which implicit forces act with what is missing, and the iterations.
+type LinkedVelocity = (Vec<f64>, [Vec<f64>; 2], usize);
+
 fn plus(a: &[f64], factor: f64, b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a + factor * b).collect()
 }
@@ -103,7 +106,7 @@ where
         start: &[f64],
         tau: f64,
         touches: &[Touch<D>],
-    ) -> Result<(Vec<f64>, [Vec<f64>; 2], usize), IntegrateError> {
+    ) -> Result<LinkedVelocity, IntegrateError> {
         if self.links.is_empty() || !self.resists(solid) {
             let (change, iterations) = self.velocity_change(solid, start, tau, touches)?;
             let end = plus(start, 1.0, &change);

@@ -710,6 +710,19 @@ where
                 let band = cells * h.max();
                 let sight = sights.map(|sights| &sights.after);
                 let leaving = model.options.surface.wetting.separation;
+                // Closed faces keep what the pressure has reckoned with, too: in a region that cannot change its volume it is not what the solid has.
+                let mut corrected: Vec<(usize, Index<D>, f64)> = Vec::new();
+                for axis in (0..D).filter(|_| walls.any_obstacle()) {
+                    let (solved, of_solid) =
+                        (state.velocity.component(axis), walls.velocity().component(axis));
+                    let differs = |face: &Index<D>| {
+                        walls.is_closed(axis, *face)
+                            && solved.at(*face) != of_solid.at(*face)
+                            && problem.kinds(axis, *face).contains(&CellKind::Fluid)
+                    };
+                    let faces = solved.lattice().indices().filter(differs);
+                    corrected.extend(faces.map(|face| (axis, face, solved.at(face))));
+                }
                 surface::extrapolate_velocity(
                     &model.domain,
                     walls,
@@ -720,6 +733,9 @@ where
                     leaving,
                     known,
                 )?;
+                for (axis, face, value) in corrected {
+                    state.velocity.component_mut(axis).set(face, value);
+                }
             }
             _ => {
                 for axis in (0..D).filter(|_| walls.any_slippery()) {
