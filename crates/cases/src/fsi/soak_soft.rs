@@ -144,7 +144,7 @@ fn world(seed: u64) -> Result<World<2>, CaseError> {
     }
 
     // A soft disc and a sheet that is held at one end or nowhere.
-    let scheme = if seed % 2 == 0 { Scheme::LinearlyImplicit } else { Scheme::B };
+    let scheme = if seed.is_multiple_of(2) { Scheme::LinearlyImplicit } else { Scheme::B };
     let mut solids = Solids::<2>::new(model.gravity, scheme);
     let disc = disc_triangles(V::new(0.7, 0.7), 0.13, 3).map_err(failed)?;
     let own = density * 10f64.powf(random.random_range(-1.0..1.0));
