@@ -86,10 +86,10 @@ fn a_stiff_body_comes_to_rest_on_a_thin_plate() {
     assert!(world.diagnostics().max_speed < 0.05);
 }
 
-fn stream(velocity: f64) -> (FluidModel<2>, FluidState<2>) {
+fn stream(velocity: f64, viscosity: f64) -> (FluidModel<2>, FluidState<2>) {
     let grid = Grid::<2>::new(V::zeros(), V::repeat(0.05), [24, 20]).unwrap();
     let domain = Domain::new(grid, [[Side::Periodic; 2]; 2]).unwrap();
-    let model = FluidModel::new(domain, Liquid::new("water", 1000.0));
+    let model = FluidModel::new(domain, Liquid { viscosity, ..Liquid::new("water", 1000.0) });
     let mut state = FluidState::at_rest(&model);
     state.velocity.component_mut(0).update(|_, _| velocity);
     (model, state)
@@ -100,7 +100,7 @@ fn what_moves_with_a_stream_goes_on_with_it() {
     let mut world = World::<2>::new(V::zeros()).unwrap();
     let half = V::repeat(0.15);
     let body = add_box(&mut world, Kind::Dynamic, half, V::new(0.6, 0.5), 1000.0, V::new(1.0, 0.0));
-    let (model, state) = stream(1.0);
+    let (model, state) = stream(1.0, 0.0);
     world.set_fluid(model, state).unwrap();
     for _ in 0..20 {
         world.step(0.01).unwrap();
@@ -110,12 +110,28 @@ fn what_moves_with_a_stream_goes_on_with_it() {
 }
 
 #[test]
+fn a_soft_body_that_moves_with_a_stream_goes_on_with_it() {
+    for viscosity in [0.0, 1.0] {
+        let mut world = World::<2>::new(V::zeros()).unwrap();
+        add_square(&mut world, V::new(0.95, 0.3), 6, 1e5, V::new(1.0, 0.0));
+        let (model, state) = stream(1.0, viscosity);
+        world.set_fluid(model, state).unwrap();
+        let first = world.diagnostics().momentum[0];
+        for _ in 0..20 {
+            world.step(0.01).unwrap();
+        }
+        let last = world.diagnostics().momentum[0];
+        assert!((last - first).abs() < 1e-6 * first, "viscosity {viscosity}: {last} and not {first} kg m/s");
+    }
+}
+
+#[test]
 fn a_soft_body_goes_through_periodic_sides_as_through_the_middle() {
     // Shifted by 13 cells, so that it crosses the side from the start.
     let speeds = [0.2, 0.85].map(|left| {
         let mut world = World::<2>::new(V::zeros()).unwrap();
         add_square(&mut world, V::new(left, 0.3), 6, 1e5, V::new(1.0, 0.0));
-        let (model, state) = stream(0.0);
+        let (model, state) = stream(0.0, 0.0);
         world.set_fluid(model, state).unwrap();
         (0..30)
             .map(|_| {

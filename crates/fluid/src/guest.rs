@@ -15,6 +15,10 @@ where
     fn signed_distance(&self, point: &Vector<D>) -> f64;
     /// A box in the world around the solid at `frame` (m); may be unbounded.
     fn world_bounds(&self, frame: &Frame<D>) -> Aabb<D>;
+    /// Does it move as its placement says? If not, what is inside has the velocity of the faces around.
+    fn is_rigid(&self) -> bool {
+        true
+    }
 }
 
 impl<const D: usize> Form<D> for Shape<D>

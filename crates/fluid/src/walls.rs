@@ -42,6 +42,8 @@ pub struct Walls<const D: usize> {
     owner: FaceFields<D, u16>,
     /// Obstacles along which the fluid slides.
     slippery: Vec<bool>,
+    /// Obstacles and guests into which the velocity around is continued: slippery ones, and those that are not rigid.
+    continued: Vec<bool>,
     any_partly_open: bool,
     /// Faces closed between two cells that are not solid.
     any_shell: bool,
@@ -81,6 +83,10 @@ where
             open: FaceFields::new(grid, 1.0),
             velocity: FaceFields::new(grid, 0.0),
             owner: FaceFields::new(grid, 0),
+            continued: slippery
+                .clone()
+                .chain(guests.iter().map(|guest| guest.slip || !guest.form.is_rigid()))
+                .collect(),
             slippery: slippery.chain(guests.iter().map(|guest| guest.slip)).collect(),
             any_partly_open: false,
             any_shell: false,
@@ -233,20 +239,29 @@ where
         }
     }
 
-    /// Are there obstacles along which the fluid slides?
-    pub fn any_slippery(&self) -> bool {
-        self.slippery.contains(&true)
+    /// Is there a solid into which the velocity around is continued?
+    pub fn any_continued(&self) -> bool {
+        self.continued.contains(&true)
     }
 
-    /// Faces with obstacles along which the fluid slides on both sides.
-    pub fn slippery_faces(&self, axis: usize) -> Vec<Index<D>> {
+    /// Is the cell part of a solid into which the velocity around is continued, because it says nothing of it?
+    #[inline]
+    pub fn is_continued(&self, cell: Index<D>) -> bool {
+        match self.solid.at(cell) {
+            0 => false,
+            number => self.continued[usize::from(number) - 1],
+        }
+    }
+
+    /// Faces inside such solids.
+    pub fn continued_faces(&self, axis: usize) -> Vec<Index<D>> {
         let lattice = *self.open.component(axis).lattice();
         let inside = |face: &Index<D>| {
             let mut below = *face;
             below[axis] -= 1;
             self.is_solid(*face)
                 && self.is_solid(below)
-                && (self.is_slippery(*face) || self.is_slippery(below))
+                && (self.is_continued(*face) || self.is_continued(below))
         };
         lattice.indices().filter(inside).collect()
     }

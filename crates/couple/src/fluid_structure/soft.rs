@@ -175,6 +175,10 @@ where
         let Aabb { min, max } = self.surface.bounds();
         Aabb { min: min + frame.position, max: max + frame.position }
     }
+
+    fn is_rigid(&self) -> bool {
+        false
+    }
 }
 
 /// All particles of soft bodies in one coupled solve.

@@ -738,8 +738,8 @@ where
                 }
             }
             _ => {
-                for axis in (0..D).filter(|_| walls.any_slippery()) {
-                    let inside: Vec<Index<D>> = walls.slippery_faces(axis);
+                for axis in (0..D).filter(|_| walls.any_continued()) {
+                    let inside: Vec<Index<D>> = walls.continued_faces(axis);
                     let component = state.velocity.component_mut(axis);
                     let wall = walls.velocity().component(axis);
                     extend_layers(component, &inside, SOLID_LAYERS, |_, _| true, |face| wall.at(face));

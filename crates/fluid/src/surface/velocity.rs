@@ -49,7 +49,7 @@ where
             let mut below = face;
             below[axis] -= 1;
             let inside = walls.is_solid(below) && walls.is_solid(face);
-            !(inside && (walls.is_slippery(below) || walls.is_slippery(face)))
+            !(inside && (walls.is_continued(below) || walls.is_continued(face)))
         };
         let lattice = *component.lattice();
         let open = |face: [isize; D], along: usize| {
