@@ -248,7 +248,7 @@ where
     #[inline]
     pub fn is_continued(&self, cell: Index<D>) -> bool {
         match self.solid.at(cell) {
-            0 => false,
+            0 | OUTSIDE => false,
             number => self.continued[usize::from(number) - 1],
         }
     }
