@@ -32,10 +32,11 @@ where
     if energy <= 0.0 {
         return true;
     }
+    let rounding = rounding_of_energy(body) * energy;
     for _ in 0..REPEATS {
         let spin = body.spin_of(frame, angular_momentum);
         let current = 0.5 * angular_momentum.dot(&spin);
-        if (current - energy).abs() <= 4.0 * f64::EPSILON * energy {
+        if (current - energy).abs() <= rounding {
             return true;
         }
         let steepest = Dim::spin_commutator(angular_momentum, &spin);
@@ -53,6 +54,21 @@ where
         Dim::renormalize(&mut frame.rotation);
     }
     false
+}
+
+/// Relative difference of energies that is taken for rounding. Where all moments are nearly the same the energy hardly depends on the orientation: a few units in the last place, which
+/// are noise there, would turn a cube by any angle.
+fn rounding_of_energy<const D: usize>(body: &Body<D>) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    const NEARLY_THE_SAME: f64 = 1e-3;
+    let n = <Dim<D> as Space<D>>::SPIN;
+    let entries = Dim::inertia_entries(&body.inertia);
+    let moments = || (0..n).map(|i| entries[i * n + i]);
+    let (least, most) = (moments().fold(f64::INFINITY, f64::min), moments().fold(0.0, f64::max));
+    let units = if most - least > NEARLY_THE_SAME * most { 4.0 } else { 64.0 };
+    units * f64::EPSILON
 }
 
 /// World direction of the principal axis with the largest (`largest`) or smallest moment; turning towards it lowers or raises the energy.
