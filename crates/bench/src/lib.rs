@@ -18,7 +18,7 @@ mod report;
 mod rigid;
 mod svd;
 
-pub use machine::{CpuClock, Machine, ThreadScaling, peak_memory};
+pub use machine::{CpuClock, Machine, ThreadScaling, forget_peak_memory, peak_memory, resident_memory};
 pub use report::{BenchReport, BenchRow, Mark, Peer};
 
 /// How much to run.

@@ -41,10 +41,24 @@ impl fmt::Display for Machine {
     }
 }
 
-/// Largest resident memory of this process so far (bytes), where the system tells.
+/// Largest resident memory of this process so far, or since [`forget_peak_memory`] (bytes), where the system tells.
 pub fn peak_memory() -> Option<usize> {
+    memory("VmHWM:")
+}
+
+/// Resident memory of this process (bytes), where the system tells.
+pub fn resident_memory() -> Option<usize> {
+    memory("VmRSS:")
+}
+
+/// Lets [`peak_memory`] begin anew; `None` where the system does not offer it.
+pub fn forget_peak_memory() -> Option<()> {
+    std::fs::write("/proc/self/clear_refs", "5").ok()
+}
+
+fn memory(key: &str) -> Option<usize> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
-    let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
+    let line = status.lines().find(|line| line.starts_with(key))?;
     let kilobytes: usize = line.split_whitespace().nth(1)?.parse().ok()?;
     Some(kilobytes * 1024)
 }
