@@ -72,11 +72,12 @@ fn world_of(
     points: &[V],
     elements: Vec<u32>,
     velocity: Vec<f64>,
+    tolerance: f64,
 ) -> Result<World<2>, CaseError> {
     let mut world = World::new(V::zeros()).map_err(failed)?;
     let mut solids = Solids::<2>::new(V::zeros(), Scheme::LinearlyImplicit);
     solids.solid = solid;
-    solids.integrator.tolerance = 1e-10;
+    solids.integrator.tolerance = tolerance;
     solids.bodies.push(SolidBody {
         name: "structure".into(),
         particles: 0..points.len(),
@@ -98,7 +99,7 @@ fn channel(cells: usize, mass: f64) -> Result<(World<2>, usize), CaseError> {
         .max_by(|&a, &b| (points[a][0] + points[a][1]).total_cmp(&(points[b][0] + points[b][1])))
         .unwrap_or_default();
     let velocity = vec![0.0; 2 * points.len()];
-    let mut world = world_of(solid, &points, elements, velocity)?;
+    let mut world = world_of(solid, &points, elements, velocity, 1e-10)?;
     let inflow = Side::Inflow { velocity: V::new(0.25, 0.0) };
     let sides = [[inflow, Side::open()], [Side::slip(); 2]];
     let domain = domain([cells, cells / 2], 2.0 / cells as f64, sides)?;
@@ -196,13 +197,13 @@ fn run_disk(measurements: &mut Measurements, n: usize) -> Result<(), CaseError> 
     };
     let velocity: Vec<V> = mesh.points.iter().map(stream).collect();
     let corners: Vec<u32> = mesh.elements.iter().flatten().copied().collect();
-    let mut world = world_of(solid, &mesh.points, corners, flat(&velocity))?;
+    let mut world = world_of(solid, &mesh.points, corners, flat(&velocity), 1e-12)?;
     let domain = domain([n, n], 1.0 / n as f64, [[Side::Periodic; 2]; 2])?;
     let mut model = FluidModel::new(domain, Liquid { viscosity: 0.001, ..Liquid::new("fluid", 1.0) });
     // As in the source, whose energy it damps; it has no switches that rounding can turn to one side.
     model.options.advection = Some(Advection { scheme: SemiLagrangian, ..Advection::default() });
     // What solves leave need not have the symmetry that is asked for below.
-    (model.options.pressure.relative, model.options.pressure.divergence) = (1e-12, 1e-10);
+    (model.options.pressure.relative, model.options.pressure.divergence) = (1e-12, 1e-12);
     let mut state = FluidState::at_rest(&model);
     for axis in 0..2 {
         let lattice = *state.velocity.component(axis).lattice();
