@@ -26,19 +26,20 @@ pub(super) const CASE: Case = Case {
 };
 
 fn beam(overdamping: f64) -> Result<(Solid<2>, Vec<Vector<2>>), CaseError> {
-    beam_of_springs(overdamping, 0.1).map(|(solid, points, _)| (solid, points))
+    beam_of_springs(overdamping, 0.1, [4, 19]).map(|(solid, points, _)| (solid, points))
 }
 
 /// The beam with particles of `mass` (kg), its rest positions and the corners of its triangles.
 pub(in super::super) fn beam_of_springs(
     overdamping: f64,
     mass: f64,
+    cells: [usize; 2],
 ) -> Result<(Solid<2>, Vec<Vector<2>>, Vec<u32>), CaseError> {
     let mesh = sheet(
         Vector::<2>::new(0.95, 0.0),
         Vector::<2>::new(0.1, 0.0),
         Vector::<2>::new(0.0, 0.5),
-        [4, 19],
+        cells,
         Diagonals::Alternating,
     )
     .map_err(failed("meshing"))?;

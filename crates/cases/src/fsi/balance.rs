@@ -20,15 +20,25 @@ pub(super) const CASE: Case = Case {
     source: SOURCE,
     speed: Speed::Fast,
     seconds: 10.0,
-    run,
+    run: |measurements| run(measurements, 40),
+};
+
+pub(super) const LONG: Case = Case {
+    name: "fsi/balance-10000",
+    spec: "FS-T8, FS-T9; Must show 2 (issue of fluid and structure)",
+    summary: "the same for ten thousand coupled solves",
+    source: SOURCE,
+    speed: Speed::Slow,
+    seconds: 100.0,
+    run: |measurements| run(measurements, 400),
 };
 
 const SOURCE: &str = "exact: both hold for every solve (spec/fluid-structure.md 3.12)";
 
-fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
+fn run(measurements: &mut Measurements, scenes: usize) -> Result<(), CaseError> {
     let mut random = Pcg64Mcg::seed_from_u64(7);
     let (mut drift, mut rise): (f64, f64) = (0.0, f64::NEG_INFINITY);
-    for scene in 0..40 {
+    for scene in 0..scenes {
         let options = if scene % 2 == 0 { IMPROVED } else { SOURCE_RECIPE };
         let viscosity = if scene % 4 < 2 { 0.0 } else { 10f64.powf(random.random_range(-3.0..1.0)) };
         let [moved, gained] = solves(&mut random, options, viscosity, 25)?;
@@ -36,7 +46,7 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
         rise = rise.max(gained);
     }
     measurements.at_most(
-        "change of momentum over its size, 40 scenes of 25 solves",
+        &format!("change of momentum over its size, {scenes} scenes of 25 solves"),
         "16x16",
         drift,
         1e-10,

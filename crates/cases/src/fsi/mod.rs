@@ -9,6 +9,7 @@ mod falling_cylinder;
 mod floating;
 mod past_cylinder;
 mod rising_sphere;
+mod scenes;
 mod setup;
 mod sheets;
 mod soak;
@@ -32,6 +33,7 @@ pub(super) const CASES: &[Case] = &[
     added_mass::CASE,
     rising_sphere::CASE,
     balance::CASE,
+    balance::LONG,
     sheets::CASE,
     sheets::DRAG,
     soft::BEAM,
@@ -43,4 +45,10 @@ pub(super) const CASES: &[Case] = &[
     soak::CASE,
     soak_soft::CASE,
     soak_soft::SHORT,
+    scenes::BOAT,
+    scenes::BAG,
+    scenes::YANKED,
+    scenes::BALLOON,
+    scenes::FISH,
+    scenes::TORUS,
 ];
