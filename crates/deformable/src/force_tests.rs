@@ -145,3 +145,19 @@ fn springs_and_hinges_flow_and_come_back_from_a_snapshot() {
     assert!(angle.abs() > 0.3 && bending.flow(&folded));
     assert!((bending.rest_angles()[0].abs() - (angle.abs() - 0.2)).abs() < 1e-12);
 }
+
+#[test]
+fn ties_keep_the_contract() {
+    let mesh = box_tetrahedra(Vector::zeros(), Vector::repeat(1.0), [2; 3], CubeSplit::Five).unwrap();
+    let first = mesh.points.len() as u32;
+    let rest: Vec<f64> =
+        flat(&mesh.points).into_iter().chain([0.2, 0.3, 0.4, 0.7, 0.5, 0.1, 0.9, 0.9, 0.9]).collect();
+    let ties: Vec<Tie> = (0..3)
+        .map(|n| {
+            let corners = mesh.elements[5 * n as usize];
+            let to = corners.iter().copied().zip([0.1, 0.2, 0.3, 0.4]).collect();
+            Tie { particle: first + n, to, stiffness: 3.0 + f64::from(n), damping: 0.2 }
+        })
+        .collect();
+    check(&mut Ties::<3>::new("ties", &ties), &rest, 0.1, true);
+}

@@ -20,6 +20,7 @@ mod particles;
 mod solid;
 mod springs;
 pub mod testing;
+mod ties;
 
 pub use altitude::{AltitudeSprings, Altitudes};
 pub use bending::{Bending, BendingModel, BendingPlasticity, hinge_modes};
@@ -29,3 +30,4 @@ pub use force::{Force, ForceError};
 pub use particles::{ParticleState, Particles};
 pub use solid::{Solid, SolidDamping};
 pub use springs::{Spring, SpringDamping, SpringError, Springs};
+pub use ties::{Tie, Ties};

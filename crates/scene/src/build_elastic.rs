@@ -533,6 +533,7 @@ where
         };
         solids.integrator.incompressible = Some(Incompressible::new(rings, options));
     }
+    crate::build_ties::add_ties(&scene.deformable, &rest, &mut solids)?;
     solids.thickness = step.distance;
     solids.friction = scene.rigid_copies().map(|copy| copy.rigid.friction.unwrap_or(step.friction)).collect();
     let contact = ContactSurface::new(surface);

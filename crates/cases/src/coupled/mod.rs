@@ -1,5 +1,6 @@
 //! Rigid and soft bodies in one step.
 
+mod bar;
 mod bound_mass;
 mod free_fall;
 mod friction;
@@ -24,6 +25,7 @@ pub(super) const CASES: &[Case] = &[
     squeeze::CASE,
     bound_mass::CASE,
     torsion::CASE,
+    bar::CASE,
     stack::CASE,
     row::CASE,
     soak::SHORT,

@@ -29,6 +29,7 @@ pub(crate) fn check(root: &Node, problems: &mut Vec<Problem>) {
         if let Some(body) = body {
             check.deformable(index, body);
             check.bindings(index, body, &rigid);
+            check.ties(index, body, &deformable);
         }
     }
     let joints: Vec<Option<Joint>> = check.list("joint");
@@ -305,6 +306,39 @@ impl Check<'_> {
                 .at(&path, ProblemKind::UnknownValue, message)
                 .found(format!("{name:?}"))
                 .allowed("the name of a rigid body")
+                .hint(hint);
+            self.problems.push(problem);
+        }
+    }
+
+    /// Soft bodies that others are tied to exist.
+    fn ties(&mut self, index: usize, body: &Deformable, all: &[Option<Deformable>]) {
+        let others =
+            || all.iter().flatten().map(|other| other.name.as_str()).filter(|name| *name != body.name);
+        for (n, tied) in body.elastic.tie.iter().enumerate() {
+            if others().any(|name| name == tied.to) {
+                continue;
+            }
+            let path = [
+                key("deformable"),
+                Segment::Index(index),
+                key("elastic"),
+                key("tie"),
+                Segment::Index(n),
+                key("to"),
+            ];
+            let hint = match crate::suggest::nearest(&tied.to, others()) {
+                Some(meant) => format!("did you mean `{meant}`?"),
+                None => "particles are tied to other bodies of `[[deformable]]`".into(),
+            };
+            let message = format!(
+                "`{}` is tied to `{}`, but there is no other soft body of that name",
+                body.name, tied.to
+            );
+            let problem = self
+                .at(&path, ProblemKind::UnknownValue, message)
+                .found(format!("{:?}", tied.to))
+                .allowed("the name of another deformable body")
                 .hint(hint);
             self.problems.push(problem);
         }

@@ -318,6 +318,21 @@ pub struct Hold {
     pub end: Option<f64>,
 }
 
+/// A soft body to which particles are tied by springs without length.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct TiedTo {
+    /// The other soft body: tetrahedra, or triangles in the plane.
+    pub to: String,
+    /// Stiffness of the spring of each particle (N/m).
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub stiffness: f64,
+    /// Damping of the spring of each particle, in any direction (N s/m).
+    #[serde(default)]
+    #[schemars(range(min = 0.0))]
+    pub damping: f64,
+}
+
 /// A start away from the rest shape.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -369,6 +384,9 @@ pub struct ElasticBody {
     /// body, and the rest of this body does not touch it. Carried particles have no mass of their own. Needs the integrator `scheme_b` or `scheme_c`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub bind: Vec<String>,
+    /// Soft bodies in which particles of this one lie, such as a skin within flesh: these particles are tied by springs to the places in which they lie.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub tie: Vec<TiedTo>,
     /// Keeps its volume: a pressure for the elements around every point, beside the material (for which Poisson's ratio 0 suits best). Tetrahedra, and triangles in
     /// the plane.
     #[serde(skip_serializing_if = "std::ops::Not::not")]

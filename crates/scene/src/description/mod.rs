@@ -23,7 +23,7 @@ pub use elastic::{
     BagGeometry, BallGeometry, BendingDescription, BoxGeometry, Disturbance, ElasticBody, ElasticCollisions,
     ElasticDamping, ElasticIntegrator, ElasticMaterial, ElasticModel, ElasticStep, ElementSprings,
     FibreDescription, FileGeometry, Hold, Inversion, PlasticDescription, SelfContactDescription,
-    SheetGeometry, TorusGeometry, VolumeStep,
+    SheetGeometry, TiedTo, TorusGeometry, VolumeStep,
 };
 pub use fluid::{
     CellSize, Fluid, FluidForce, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion, FluidSheet, FluidSide,

@@ -88,3 +88,31 @@ fn collisions_are_chosen_in_the_scene() {
     assert_eq!(solids.integrator.method, CollisionMethod::Swept);
     assert!(matches!(solids.integrator.colliders, Colliders::These(_)));
 }
+
+/// A box tied into a block that is held, with `integrator`.
+fn tied(integrator: &str, to: &str) -> String {
+    format!(
+        "dimension = 3\n[time]\nend = 1\n[elastic]\nintegrator = \"{integrator}\"\n[[deformable]]\nname = \"block\"\ngeometry = {{ box = {{ from = [0, 0, 0], size = [1, 1, 1], cells = [3, 3, 3] }} }}\ndensity = 1000\nmaterial = {{ young = 60000 }}\nelastic = {{ hold = [{{ from = [-1, -1, -1], to = [2, 2, 2] }}] }}\n[[deformable]]\nname = \"weight\"\ngeometry = {{ box = {{ from = [0.3, 0.4, 0.5], size = [0.1, 0.1, 0.1], cells = [1, 1, 1] }} }}\ndensity = 1000\nmaterial = {{ young = 60000, damping = 0.05 }}\nelastic = {{ tie = [{{ to = \"{to}\", stiffness = 1000, damping = 40 }}] }}\n"
+    )
+}
+
+#[test]
+fn tied_bodies_hang_by_their_springs() {
+    for integrator in ["scheme_b", "linearly_implicit", "backward_euler"] {
+        let scene = Scene::parse("tied.toml", &tied(integrator, "block"), &[]).expect("a scene");
+        let AnyWorld::Three(mut world) = build(&scene).expect("a world") else { unreachable!("3D") };
+        run(&mut world, 200);
+        let solids = world.solids().expect("solids");
+        let own = solids.bodies[1].particles.clone();
+        let mean = own.clone().map(|i| world.state().solids.motion.position[3 * i + 1]).sum::<f64>() / 8.0;
+        // One kilogram on eight springs of 1000 N/m.
+        let hangs = 0.45 - mean;
+        assert!((hangs - 9.81 / 8000.0).abs() < 1e-6, "{integrator}: {hangs} m");
+    }
+}
+
+#[test]
+fn a_tie_to_nothing_is_told() {
+    let message = super::first_error(&tied("scheme_b", "blok"), &[]);
+    assert!(message.contains("`weight` is tied to `blok`"), "{message}");
+}
