@@ -119,31 +119,47 @@ where
         inverse: &[InverseInertia<D>],
         loads: impl Iterator<Item = Load<D>>,
     ) -> bool {
+        self.begin(levels);
+        loads.for_each(|load| self.add(levels, load.bodies, load.work, load.pushes));
+        self.solve(levels, inverse)
+    }
+
+    /// Starts anew with no loads.
+    pub(super) fn begin(&mut self, levels: &[u32]) {
         let highest = levels.iter().copied().max().unwrap_or(0);
         self.group = (highest as usize).div_ceil(MOST_MODES).max(1);
+        let modes = self.modes(levels).of_level(highest) + 1;
+        self.pushes.clear();
+        self.pushes.resize(levels.len(), [Twist::zero(); 2]);
+        self.others.clear();
+        self.matrix.clear();
+        self.matrix.resize(modes * modes, 0.0);
+        self.right.clear();
+        self.right.resize(modes, 0.0);
+    }
+
+    /// Adds a load, as in [`Load`].
+    #[inline]
+    pub(super) fn add(&mut self, levels: &[u32], bodies: [u32; 2], work: f64, pushes: [Twist<D>; 2]) {
         let of = self.modes(levels);
-        let modes = of.of_level(highest) + 1;
-        let Self { pushes, others, matrix, right, .. } = self;
-        pushes.clear();
-        pushes.resize(levels.len(), [Twist::zero(); 2]);
-        others.clear();
-        matrix.clear();
-        matrix.resize(modes * modes, 0.0);
-        right.clear();
-        right.resize(modes, 0.0);
-        for load in loads {
-            let mode = of.between(load.bodies);
-            right[mode] -= load.work;
-            for (body, push) in load.bodies.into_iter().zip(load.pushes) {
-                let body = body as usize;
-                match mode - of.of(body).min(mode) {
-                    _ if inverse[body].is_infinite() => {}
-                    0 => pushes[body][0] += push,
-                    1 => pushes[body][1] += push,
-                    _ => others.push((body as u32, mode as u32, push)),
-                }
+        let mode = of.between(bodies);
+        self.right[mode] -= work;
+        for (body, push) in bodies.into_iter().zip(pushes) {
+            match mode - of.of(body as usize).min(mode) {
+                // What rests on nothing: it does not respond.
+                _ if levels[body as usize] == 0 => {}
+                0 => self.pushes[body as usize][0] += push,
+                1 => self.pushes[body as usize][1] += push,
+                _ => self.others.push((body, mode as u32, push)),
             }
         }
+    }
+
+    /// Finds the factors of the levels for the loads that were added. Returns whether it could.
+    pub(super) fn solve(&mut self, levels: &[u32], inverse: &[InverseInertia<D>]) -> bool {
+        let of = self.modes(levels);
+        let modes = self.right.len();
+        let Self { pushes, others, matrix, right, .. } = self;
         others.sort_by_key(|&(body, mode, _)| (body, mode));
         let mut next = 0;
         let mut of_body: Vec<(usize, Twist<D>)> = Vec::new();
@@ -185,7 +201,7 @@ where
                 }
             }
         }
-        if !solve(matrix, right, modes) {
+        if !factorise_and_solve(matrix, right, modes) {
             return false;
         }
         // No impulse changes its sign.
@@ -203,13 +219,28 @@ where
 
     /// Changes the twists as the scaled impulses do.
     pub(super) fn apply(&self, levels: &[u32], inverse: &[InverseInertia<D>], twists: &mut [Twist<D>]) {
+        self.changes(levels, inverse, |body, change| twists[body] += change);
+    }
+
+    /// By how much the scaled impulses change the twists, in parts.
+    pub(super) fn changes(
+        &self,
+        levels: &[u32],
+        inverse: &[InverseInertia<D>],
+        mut give: impl FnMut(usize, Twist<D>),
+    ) {
         let of = self.modes(levels);
         let mut change = |body: usize, push: &Twist<D>, factor: f64| {
-            let (inverse, twist) = (&inverse[body], &mut twists[body]);
-            twist.linear += push.linear * (inverse.mass * factor);
-            twist.angular += Dim::apply_inertia(&inverse.inertia, &push.angular) * factor;
+            let inverse = &inverse[body];
+            give(
+                body,
+                Twist {
+                    linear: push.linear * (inverse.mass * factor),
+                    angular: Dim::apply_inertia(&inverse.inertia, &push.angular) * factor,
+                },
+            );
         };
-        for (body, push) in self.pushes.iter().enumerate() {
+        for (body, push) in self.pushes.iter().enumerate().filter(|(body, _)| levels[*body] > 0) {
             let own = of.of(body);
             change(body, &push[0], self.right[own]);
             if own + 1 < self.right.len() {
@@ -223,7 +254,7 @@ where
 }
 
 /// Solves a symmetric positive semidefinite system in place by Cholesky; modes without impulses stay as they are. Returns whether it could.
-fn solve(matrix: &mut [f64], right: &mut [f64], size: usize) -> bool {
+fn factorise_and_solve(matrix: &mut [f64], right: &mut [f64], size: usize) -> bool {
     let floor = 1e-12 * (0..size).map(|i| matrix[i * size + i]).fold(0.0, f64::max);
     if !(floor > 0.0) {
         return false;

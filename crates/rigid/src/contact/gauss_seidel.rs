@@ -10,6 +10,7 @@ use super::InverseInertia;
 use super::balance::Balance;
 use super::manifold::{Impulses, Manifold, Sums};
 use super::round::RoundContact;
+use super::wide::Wide;
 use splashdown_math::{Dim, Space, Twist};
 
 /// Newton steps of one solve, and sweeps before each: what sweeps solve quickly needs none.
@@ -20,7 +21,7 @@ const SWEEPS_BEFORE_NEWTON: usize = 12;
 pub(super) const FEWEST_ACCELERATED: usize = 40;
 
 /// Sweeps before the loads of levels are found at once: what is at rest needs fewer.
-const SWEEPS_BEFORE_BALANCE: usize = 4;
+pub(super) const SWEEPS_BEFORE_BALANCE: usize = 4;
 
 /// Balances one after another that do not halve the residual before there are no more.
 const MOST_IDLE_BALANCES: usize = 1;
@@ -46,6 +47,8 @@ where
     pub impulses: Vec<Impulses>,
     /// Instead of manifolds, if the island is large and all its contacts are round; from the ground up.
     pub round: Vec<RoundContact<D>>,
+    /// Instead of manifolds, if the island is large; from the ground up.
+    pub wide: Wide,
     /// Pairs of the world that touch here, from the ground up.
     pub pairs: Vec<u32>,
     /// Level of each body in the contact graph.
@@ -95,7 +98,8 @@ where
     /// Number of scalar rows.
     pub fn rows(&self) -> usize {
         let round = self.round.len() * RoundContact::<D>::ROWS;
-        self.manifolds.iter().map(|manifold| manifold.rows as usize).sum::<usize>() + round
+        let narrow = self.manifolds.iter().map(|manifold| manifold.rows as usize).sum::<usize>();
+        narrow + round + self.wide.rows()
     }
 
     /// Empties it but for its bodies and pairs.
@@ -105,6 +109,7 @@ where
         self.manifolds.clear();
         self.impulses.clear();
         self.round.clear();
+        self.wide.clear();
     }
 
     /// Solves from the impulses of the manifolds (their effect is added to the twists first).
@@ -113,6 +118,11 @@ where
             return self.solve_round(stop);
         }
         let mut memory = std::mem::take(&mut self.memory);
+        if !self.wide.is_empty() {
+            let solved = self.solve_wide(stop, &mut memory.balance);
+            self.memory = memory;
+            return solved;
+        }
         let Memory { free, velocity_direction, direction, before, impulses_before, balance } = &mut memory;
         free.clone_from(&self.twists);
         self.apply_start(free);

@@ -453,7 +453,7 @@ where
 }
 
 /// Columns: the normal and an orthonormal completion, right-handed.
-fn contact_frame<const D: usize>(normal: &Vector<D>) -> Matrix<D>
+pub(super) fn contact_frame<const D: usize>(normal: &Vector<D>) -> Matrix<D>
 where
     Dim<D>: Space<D>,
 {

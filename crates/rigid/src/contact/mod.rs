@@ -29,6 +29,7 @@ mod rest;
 mod round;
 mod simultaneous;
 mod stacking;
+mod wide;
 
 pub use broad_phase::BroadPhase;
 pub use detect::{Contacts, Pair};

@@ -6,6 +6,7 @@ use super::graph::sorted_by;
 use super::impulse::{Clamp, ClampSide, clamp_energy, contact_impulse};
 use super::manifold::{Impulses, Limits, MOST_POINTS, Manifold};
 use super::round::{RoundContact, is_round};
+use super::wide::{self, Source};
 use super::{ContactMemory, ContactOptions, ContactSolver, ContactStage, Contacts, islands, size};
 use crate::collide::Touch;
 use crate::{Body, Motion};
@@ -280,6 +281,13 @@ where
                 island.twists.push(at.twist(i, bodies, frames, &motions[i]));
             }
             let round = is_round_island(stage, island, contacts, motions);
+            if !round && wide::is_wide(stage, island, contacts) {
+                let touches = at.touches.as_slice();
+                let source = Source { stage, frames, contacts, touches, starts: [recalled, spent], local };
+                let Island { wide, bodies, levels, pairs, inverse, twists, .. } = island;
+                wide.set(&source, (bodies, levels, pairs), (inverse, twists));
+                return;
+            }
             for &index in &island.pairs {
                 let pair = &contacts.pairs[index as usize];
                 let ids = [pair.a as usize, pair.b as usize];
@@ -379,6 +387,14 @@ where
                 }
                 spread(manifold, impulses, &mut self.spent[manifold.contact as usize..]);
             }
+            let spent = &mut self.spent;
+            island.wide.results(
+                |place, push| {
+                    let i = island.bodies[place as usize] as usize;
+                    motions[i].add_impulse(&stage.bodies[i], &push);
+                },
+                |contact, impulse| spent[contact] = impulse,
+            );
             for contact in &island.round {
                 for (place, push) in contact.bodies.iter().zip(contact.pushes()) {
                     let i = island.bodies[*place as usize] as usize;
@@ -404,7 +420,7 @@ where
 }
 
 /// Iterations that an island of so many rows may use to reach the tolerance.
-fn enough_iterations(options: &ContactOptions, rows: usize) -> usize {
+pub(super) fn enough_iterations(options: &ContactOptions, rows: usize) -> usize {
     (options.updates / rows.max(1)).min(1000)
 }
 
@@ -431,14 +447,14 @@ where
 }
 
 /// Contacts whose normals agree to this cosine share their friction.
-const SAME_PATCH: f64 = 0.98;
+pub(super) const SAME_PATCH: f64 = 0.98;
 
 /// Gaps up to this share of the smaller body's radius are none. What rests on more points than it needs, or is wedged between others, cannot close all
 /// of them at once, and sweeps would move its loads from one to the other for ever.
 const CLOSED: f64 = 1e-6;
 
 /// Gap (m) up to which two bodies touch.
-fn closed_gap<const D: usize>(pair: [&Body<D>; 2]) -> f64
+pub(super) fn closed_gap<const D: usize>(pair: [&Body<D>; 2]) -> f64
 where
     Dim<D>: Space<D>,
 {

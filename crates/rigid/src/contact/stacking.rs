@@ -17,7 +17,8 @@ where
 {
     /// Does it rest on something of infinite mass, in more than one level?
     pub(super) fn is_stack(&self) -> bool {
-        self.manifolds.last().is_some_and(|last| self.level(last.bodies) > 1)
+        let highest = self.manifolds.last().map_or(0, |last| self.level(last.bodies));
+        highest.max(self.wide.highest()) > 1
             && self.inverse.iter().any(|inverse| inverse.is_infinite())
     }
 
@@ -29,6 +30,9 @@ where
 
     /// By how much the velocities change. The impulses stay those of the iteration, from which the next step starts.
     pub(super) fn shock(&mut self) -> Vec<Twist<D>> {
+        if !self.wide.is_empty() {
+            return self.shock_wide();
+        }
         let mut twists = self.twists.clone();
         let fixed = InverseInertia::infinite();
         let mut held: Vec<Held<D>> = Vec::new();
