@@ -3,9 +3,6 @@
 use super::block::Block;
 use super::lanes::LANES;
 
-/// Blocks that are filled at the same time: consecutive pairs share a body, so they go into different ones.
-const OPEN: usize = 12;
-
 /// A manifold: its bodies (places in the island) and contacts.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Patch {
@@ -14,47 +11,74 @@ pub(super) struct Patch {
     pub points: u32,
 }
 
-/// Puts manifolds of one level into blocks, each into the first that has room and none of its bodies; `fixed` bodies may be shared.
-pub(super) fn append(
-    blocks: &mut Vec<Block>,
-    patches: &[Patch],
-    nothing: u32,
-    fixed: impl Fn(u32) -> bool,
-) {
-    let first = blocks.len();
-    // Blocks with room, in their order, and the lanes that they have used.
-    let mut open: Vec<(usize, usize)> = Vec::with_capacity(OPEN + 1);
-    for patch in patches {
-        let [a, b] = patch.bodies;
-        let (a_fixed, b_fixed) = (fixed(a), fixed(b));
-        let fits = |&(block, used): &(usize, usize)| {
-            let of: &Block = &blocks[block];
-            (0..used).all(|lane| {
-                let others = [of.bodies[0][lane], of.bodies[1][lane]];
-                (a_fixed || !others.contains(&a)) && (b_fixed || !others.contains(&b))
-            })
-        };
-        let place = open.iter().position(fits).unwrap_or_else(|| {
-            if open.len() == OPEN {
-                open.remove(0);
+/// Puts manifolds into blocks so that a sweep over the blocks is one over the manifolds in their order: each goes into the first block with room behind
+/// those of earlier manifolds that share a body with it. The order matters: neighbours in the list are neighbours in the pile, and sweeps that go through a
+/// layer from one end to the other need far fewer rounds than those that jump to and fro (measured).
+#[derive(Debug, Clone, Default)]
+pub(super) struct Layout {
+    /// The first block that each body is not in yet.
+    free_from: Vec<u32>,
+    /// Lanes of each block that are taken.
+    taken: Vec<u8>,
+    /// A block not before this one that may have room.
+    room: Vec<u32>,
+}
+
+impl Layout {
+    /// Starts anew with so many bodies.
+    pub fn begin(&mut self, bodies: usize) {
+        self.free_from.clear();
+        self.free_from.resize(bodies, 0);
+        self.taken.clear();
+        self.room.clear();
+    }
+
+    /// Appends manifolds behind all blocks that there are; `fixed` bodies may be shared, lanes without a manifold are between the body `nothing`.
+    pub fn append(
+        &mut self,
+        blocks: &mut Vec<Block>,
+        patches: &[Patch],
+        nothing: u32,
+        fixed: impl Fn(u32) -> bool,
+    ) {
+        let first = blocks.len() as u32;
+        for patch in patches {
+            let mut from = first;
+            for body in patch.bodies.into_iter().filter(|&body| !fixed(body)) {
+                from = from.max(self.free_from[body as usize]);
             }
-            open.push((blocks.len(), 0));
-            blocks.push(Block::between(nothing));
-            open.len() - 1
-        });
-        let (block, lane) = open[place];
-        let block = &mut blocks[block];
-        for side in 0..2 {
-            block.bodies[side][lane] = patch.bodies[side];
-            block.responding[side][lane] = patch.bodies[side];
-        }
-        block.contact[lane] = patch.contact;
-        block.points[lane] = patch.points;
-        if lane + 1 == LANES {
-            open.remove(place);
-        } else {
-            open[place].1 += 1;
+            let at = self.with_room(from);
+            if at as usize == blocks.len() {
+                blocks.push(Block::between(nothing));
+                self.taken.push(0);
+                self.room.push(at);
+            }
+            let (block, lane) = (&mut blocks[at as usize], usize::from(self.taken[at as usize]));
+            for side in 0..2 {
+                block.bodies[side][lane] = patch.bodies[side];
+                block.responding[side][lane] = patch.bodies[side];
+                self.free_from[patch.bodies[side] as usize] = at + 1;
+            }
+            block.contact[lane] = patch.contact;
+            block.points[lane] = patch.points;
+            self.taken[at as usize] += 1;
+            if lane + 1 == LANES {
+                self.room[at as usize] = at + 1;
+            }
         }
     }
-    debug_assert!(blocks.len() >= first);
+
+    /// The first block from `from` on with room, or the one behind the last.
+    fn with_room(&mut self, from: u32) -> u32 {
+        let mut at = from;
+        while let Some(&next) = self.room.get(at as usize).filter(|&&next| next != at) {
+            at = next;
+        }
+        // The next search is shorter.
+        let mut passed = from;
+        while let Some(next) = self.room.get_mut(passed as usize).filter(|next| **next != passed) {
+            passed = std::mem::replace(next, at);
+        }
+        at
+    }
 }

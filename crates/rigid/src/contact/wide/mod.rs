@@ -40,6 +40,7 @@ pub(super) struct Wide {
     free: Vec<Record>,
     /// Blocks of a level with what is below held in place.
     held: Vec<Block>,
+    layout: layout::Layout,
 }
 
 /// Work that is compiled for each kind of lanes. Closures do not take part: they are compiled without the vector instructions.
@@ -350,7 +351,7 @@ where
 
     /// As [`Self::shock`], over lanes.
     pub(super) fn shock_wide(&mut self) -> Vec<Twist<D>> {
-        let Wide { blocks, levels, inverse, twists, free, held } = &mut self.wide;
+        let Wide { blocks, levels, inverse, twists, free, held, .. } = &mut self.wide;
         free.clone_from(twists);
         let nothing = (inverse.len() - 1) as u32;
         for (level, range) in levels.iter() {

@@ -2,7 +2,7 @@
 
 use super::block::{Block, POINTS};
 use super::lanes::{Four, LANES, Lane, Record};
-use super::layout::{Patch, append};
+use super::layout::Patch;
 use super::{Kernel, Wide, vectorized};
 use crate::collide::Touch;
 use crate::contact::gauss_seidel::{FEWEST_ACCELERATED, Island};
@@ -78,6 +78,7 @@ impl Wide {
         let fixed = |body: u32| inverse[body as usize].is_infinite();
         let level = |bodies: [u32; 2]| levels[bodies[0] as usize].max(levels[bodies[1] as usize]);
         let mut patches: Vec<Patch> = Vec::new();
+        self.layout.begin(bodies.len());
         let mut of_level = 0;
         let mut next = 0;
         while next < pairs.len() {
@@ -103,7 +104,7 @@ impl Wide {
                 next += 1;
             }
             let from = self.blocks.len();
-            append(&mut self.blocks, &patches, nothing, fixed);
+            self.layout.append(&mut self.blocks, &patches, nothing, fixed);
             self.levels.push((of_level, from..self.blocks.len()));
         }
         let inverse = &self.inverse;

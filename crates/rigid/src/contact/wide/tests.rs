@@ -5,7 +5,7 @@ use super::lanes::{LANES, Lane, Portable, Record};
 use crate::contact::InverseInertia;
 use crate::contact::manifold::{Impulses, Limits, Manifold, Sums};
 use proptest::prelude::*;
-use splashdown_math::{Coordinates, Dim, Space, Twist, Vector};
+use splashdown_math::{Dim, Space, Twist, Vector};
 
 /// A patch of four points between two bodies of random mass and motion.
 struct Case {
