@@ -59,10 +59,7 @@ where
     /// Inverse of [`Self::write`].
     #[inline]
     pub fn read(flat: &[f64]) -> Self {
-        Self {
-            linear: Vector::from_column_slice(&flat[..D]),
-            angular: Spin::<D>::from_slice(&flat[D..Self::LEN]),
-        }
+        Self { linear: Vector::from_slice(&flat[..D]), angular: Spin::<D>::from_slice(&flat[D..Self::LEN]) }
     }
 }
 

@@ -66,7 +66,10 @@ impl<const N: usize> Coordinates for Vector<N> {
     }
     #[inline]
     fn from_slice(values: &[f64]) -> Self {
-        Self::from_column_slice(&values[..N])
+        // A copy; nalgebra's own goes through iterators that are calls in inner loops.
+        let mut read = Self::zeros();
+        read.as_mut_slice().copy_from_slice(&values[..N]);
+        read
     }
     #[inline]
     fn dot(&self, other: &Self) -> f64 {
@@ -409,8 +412,12 @@ impl Space<3> for Dim<3> {
     fn exp(rotation_vector: &Vector<3>) -> UnitQuaternion<f64> {
         let half = 0.5 * rotation_vector.norm();
         // sin(h)/h by its series near zero, where the quotient loses digits.
-        let sinc = if half < 1e-4 { 1.0 - half * half / 6.0 } else { half.sin() / half };
-        Unit::new_normalize(Quaternion::from_parts(half.cos(), rotation_vector * (0.5 * sinc)))
+        let (sinc, cos) = if half < 1e-4 {
+            (1.0 - half * half / 6.0, 1.0 - 0.5 * half * half)
+        } else {
+            (half.sin() / half, half.cos())
+        };
+        Unit::new_normalize(Quaternion::from_parts(cos, rotation_vector * (0.5 * sinc)))
     }
     #[inline]
     fn log(rotation: &UnitQuaternion<f64>) -> Vector<3> {
@@ -506,7 +513,12 @@ impl Space<3> for Dim<3> {
     #[inline]
     fn rotate_inertia(rotation: &UnitQuaternion<f64>, inertia: &Matrix<3>) -> Matrix<3> {
         let r = Self::to_matrix(rotation);
-        r * inertia * r.transpose()
+        // Written out: the general products are calls.
+        let product = |a: &Matrix<3>, b: &dyn Fn(usize, usize) -> f64| {
+            Matrix::<3>::from_fn(|i, j| a[(i, 0)] * b(0, j) + a[(i, 1)] * b(1, j) + a[(i, 2)] * b(2, j))
+        };
+        let turned = product(&r, &|k, j| inertia[(k, j)]);
+        product(&turned, &|k, j| r[(j, k)])
     }
     #[inline]
     fn inertia_entries(inertia: &Matrix<3>) -> Vec<f64> {

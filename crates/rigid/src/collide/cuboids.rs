@@ -21,8 +21,8 @@ pub(super) fn collide<const D: usize>(
 {
     let [ha, hb] = half;
     // B in the coordinates of A.
-    let turn = pose[0].rotation.tr_mul(&pose[1].rotation);
-    let shift = pose[0].rotation.tr_mul(&(pose[1].position - pose[0].position));
+    let seen = pose[1].seen_from(pose[0]);
+    let (turn, shift) = (&seen.rotation, &seen.position);
     let absolute = turn.abs();
 
     // Face axes: separation is the gap along the axis.
@@ -55,23 +55,28 @@ pub(super) fn collide<const D: usize>(
         best = (best_b.0, 1, best_b.1);
     }
     if D == 3 {
-        let mut edge = (f64::NEG_INFINITY, 0, 0, Vector::zeros());
+        // Edges count only where they are better than the faces.
+        let least = best.0 + PREFER_FACES * ha.min().min(hb.min());
+        let mut edge = (least, D, D, Vector::zeros());
         for i in 0..D {
             for j in 0..D {
                 // e_i x b_j in the coordinates of A.
                 let (u, v) = ((i + 1) % D, (i + 2) % D);
                 let (cu, cv) = (-turn[(v, j)], turn[(u, j)]);
-                let length = (cu * cu + cv * cv).sqrt();
-                if length < 1e-6 {
-                    continue;
-                }
+                let square = cu * cu + cv * cv;
                 let (j1, j2) = ((j + 1) % D, (j + 2) % D);
                 let reach = ha[u] * absolute[(v, j)]
                     + ha[v] * absolute[(u, j)]
                     + hb[j1] * absolute[(i, j2)]
                     + hb[j2] * absolute[(i, j1)];
                 let along = cu * shift[u] + cv * shift[v];
-                let gap = (along.abs() - reach) / length;
+                // The axis is not longer than one, so this gap is the larger one where bodies overlap, and nothing to speak of where they are apart.
+                let unscaled = along.abs() - reach;
+                if unscaled <= edge.0.min(0.0).min(margin) || square < 1e-12 {
+                    continue;
+                }
+                let length = square.sqrt();
+                let gap = unscaled / length;
                 if gap > margin {
                     return;
                 }
@@ -84,16 +89,15 @@ pub(super) fn collide<const D: usize>(
                 }
             }
         }
-        if edge.0 > best.0 + PREFER_FACES * ha.min().min(hb.min()) {
+        if edge.1 < D {
             return edges(half, pose, (edge.1, edge.2), &edge.3, contacts);
         }
     }
     let (_, body, axis) = best;
     if body == 0 {
-        faces([ha, hb], &turn, &shift, axis, margin, false, contacts);
+        faces([ha, hb], &seen, axis, margin, false, contacts);
     } else {
-        let back = turn.transpose();
-        faces([hb, ha], &back, &-(back * shift), axis, margin, true, contacts);
+        faces([hb, ha], &pose[0].seen_from(pose[1]), axis, margin, true, contacts);
     }
 }
 
@@ -135,12 +139,11 @@ fn edges<const D: usize>(
     });
 }
 
-/// Clips the face of the incident box that is most against face `axis` of the reference box. `turn` and `shift` place the incident box in
-/// the coordinates of the reference box.
+/// Clips the face of the incident box that is most against face `axis` of the reference box. `seen` is the incident box in the coordinates of
+/// the reference box.
 fn faces<const D: usize>(
     [reference, incident]: [&Vector<D>; 2],
-    turn: &splashdown_math::Matrix<D>,
-    shift: &Vector<D>,
+    seen: &Pose<D>,
     axis: usize,
     margin: f64,
     swapped: bool,
@@ -148,7 +151,8 @@ fn faces<const D: usize>(
 ) where
     Dim<D>: Space<D>,
 {
-    let sign = if shift[axis] >= 0.0 { 1.0 } else { -1.0 };
+    let turn = &seen.rotation;
+    let sign = if seen.position[axis] >= 0.0 { 1.0 } else { -1.0 };
     // The incident face: its outward normal is most opposite.
     let mut face = 0;
     for k in 1..D {
@@ -168,7 +172,7 @@ fn faces<const D: usize>(
             let other = (face + k) % D;
             local[other] = if bits >> (k - 1) & 1 == 1 { incident[other] } else { -incident[other] };
         }
-        polygon[corner] = (turn * local + shift, corner as u32);
+        polygon[corner] = (seen.to_world(&local), corner as u32);
     }
     // Clip by the sides of the reference face.
     let mut clipped = [(Vector::<D>::zeros(), 0u32); MOST];
@@ -219,7 +223,7 @@ fn faces<const D: usize>(
     let mut push = |(point, id): (Vector<D>, u32)| {
         let mut on_reference = point;
         on_reference[axis] = sign * reference[axis];
-        let on_incident = turn.tr_mul(&(point - shift));
+        let on_incident = seen.to_object(&point);
         let feature = (axis as u32 * 2 + u32::from(sign > 0.0)) << 16 | (face as u32 * 2) << 20 | id;
         // `normal` points from the reference to the incident box; contacts want it from B to A.
         contacts.push(if swapped {

@@ -1,6 +1,6 @@
 //! All contacts of one configuration: broad phase, then narrow phase, in a fixed order for any number of threads.
 
-use super::{BroadPhase, ContactStage};
+use super::{BroadPhase, ContactStage, both};
 use crate::collide::{Contact, Placed, Pose, Reach, Touch, collide};
 use crate::{Body, Geometry, Kind, Motion};
 use splashdown_geometry::Aabb;
@@ -104,13 +104,13 @@ where
                     if spins[k as usize] > 0.0 { (dt * spins[k as usize]).min(2.0) * radius } else { 0.0 };
                 geometry.map_or(0.0, margin) + turn
             };
-            let [a, b] = [i, j].map(|k| motions[k as usize].velocity);
+            let [a, b] = both([i, j], |k| motions[k as usize].velocity);
             let margin = one(i) + one(j);
             // A pair that bounces is seen to only where the two approach each other themselves: nothing else stops one of them first.
-            let both = bodies[i as usize].is_dynamic() && bodies[j as usize].is_dynamic();
-            if both && stage.material(i as usize, j as usize).restitution > 0.0 {
+            let movable = bodies[i as usize].is_dynamic() && bodies[j as usize].is_dynamic();
+            if movable && stage.material(i as usize, j as usize).restitution > 0.0 {
                 let forced =
-                    [i, j].map(|k| (motions[k as usize].velocity - start[k as usize].velocity).norm());
+                    both([i, j], |k| (motions[k as usize].velocity - start[k as usize].velocity).norm());
                 return Reach { margin: margin + dt * forced[0].max(forced[1]), moved: (a - b) * dt };
             }
             // Bodies that fall together meet when something stops the lower one; those that are further apart than they are large meet in another step.

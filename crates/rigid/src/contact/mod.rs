@@ -276,9 +276,9 @@ where
         let (start_twists, half_twists) = (&self.start_twists, &self.half_twists);
         for pair in self.touching() {
             let ids = [pair.a as usize, pair.b as usize];
-            let forced = ids.map(|i| half[i].velocity - start[i].velocity);
+            let forced = both(ids, |i| half[i].velocity - start[i].velocity);
             // Significantly towards the other body, not along it.
-            let enough = [0, 1].map(|k| -0.05 * forced[k].norm());
+            let enough = both([0, 1], |k| -0.05 * forced[k].norm());
             let sudden = stage.material(ids[0], ids[1]).restitution == 0.0;
             // Does the first rest on the second, the second on the first?
             let mut rests = [false; 2];
@@ -322,12 +322,12 @@ where
         for (pair, _) in self.contacts.pairs.iter().zip(&self.bounced).filter(|(_, bounced)| **bounced) {
             let ids = [pair.a as usize, pair.b as usize];
             let restitution = stage.material(ids[0], ids[1]).restitution;
-            let inverse = ids.map(|i| &self.at.inverse[i]);
+            let inverse = both(ids, |i| &self.at.inverse[i]);
             for touch in &self.at.touches[pair.contacts()] {
                 if touch.gap > 0.0 {
-                    let arms = ids.map(|i| touch.point - frames[i].position);
-                    let responses = [0, 1].map(|k| inverse[k].response(&arms[k], &touch.normal));
-                    let factor = [0, 1].map(|k| touch.normal.dot(&responses[k].at(&arms[k])));
+                    let arms = both(ids, |i| touch.point - frames[i].position);
+                    let responses = both([0, 1], |k| inverse[k].response(&arms[k], &touch.normal));
+                    let factor = both([0, 1], |k| touch.normal.dot(&responses[k].at(&arms[k])));
                     rows.push(Landing {
                         ids,
                         normal: touch.normal,
@@ -420,6 +420,12 @@ where
             }
         }
     }
+}
+
+/// `f` of both. In the loops over contacts `map` of an array is a call.
+#[inline(always)]
+fn both<I: Copy, T>([a, b]: [I; 2], f: impl Fn(I) -> T) -> [T; 2] {
+    [f(a), f(b)]
 }
 
 /// A point of a bounce that has still to reach the surface.

@@ -1,7 +1,7 @@
 //! Push-out by normal displacements, point after point: the contact graph gives the order, and what is done stays in place, so that a
 //! stack is resolved from the ground up in one pass. Bodies that rest on nothing of infinite mass share the displacement by mass.
 
-use super::{ContactSolver, ContactStage};
+use super::{ContactSolver, ContactStage, both};
 use crate::collide::Pose;
 use splashdown_math::{Coordinates, Dim, Frame, Space, Twist};
 
@@ -54,7 +54,7 @@ where
                     }
                     // A particle gives way whatever rests on it: the forces of its body hold it.
                     let soft = ids.iter().any(|&i| bodies[i].is_particle());
-                    let frozen = ids.map(|i| {
+                    let frozen = both(ids, |i| {
                         !bodies[i].is_dynamic() || (self.levels[i] < level && !floating[i] && !soft)
                     });
                     if frozen[0] && frozen[1] {
@@ -63,7 +63,7 @@ where
                     visit.checked = now;
                     visit.overlap = f64::NEG_INFINITY;
                     for contact in pair.contacts() {
-                        let poses = ids.map(|i| &self.at.poses[i]);
+                        let poses = both(ids, |i| &self.at.poses[i]);
                         let Some(touch) = self.contacts.touch(bodies, &pair, contact, poses[0], poses[1])
                         else {
                             continue;
@@ -73,7 +73,7 @@ where
                         if sweep == SWEEPS || overlap <= enough {
                             continue;
                         }
-                        let arms = ids.map(|i| touch.point - frames[i].position);
+                        let arms = both(ids, |i| touch.point - frames[i].position);
                         let mut denominator = 0.0;
                         for k in (0..2).filter(|&k| !frozen[k]) {
                             let inverse = &self.at.inverse[ids[k]];

@@ -15,11 +15,11 @@ use crate::{Body, Kind, Motion, Solid};
 use splashdown_math::{Coordinates, Dim, Inertia, Space, Spin, Twist, Vector};
 
 /// Sweeps before the loads of levels are found at once.
-const SWEEPS_BEFORE_BALANCE: usize = 6;
+pub(super) const SWEEPS_BEFORE_BALANCE: usize = 6;
 
 /// Multiple of the coarse tolerance that will do: somewhere in a large pile a sphere always rolls, and piles come to rest with the same overlap
 /// (measured).
-const COARSE: f64 = 10.0;
+pub(super) const COARSE: f64 = 10.0;
 
 /// Is contact with this body round: a sphere, or something that does not move?
 pub(super) fn is_round<const D: usize>(body: &Body<D>, motion: &Motion<D>) -> bool
@@ -64,19 +64,19 @@ where
     /// Its place in the list of contacts.
     pub contact: u32,
     /// Unit vector from B to A.
-    normal: Vector<D>,
+    pub normal: Vector<D>,
     /// Normal and tangential impulse on A (kg m/s).
-    load: f64,
-    friction: Vector<D>,
+    pub load: f64,
+    pub friction: Vector<D>,
     /// Speed of approach that is allowed (m/s).
-    bias: f64,
+    pub bias: f64,
     /// Largest tangential impulse for a normal one.
-    coefficient: f64,
+    pub coefficient: f64,
     /// The point of contact is this far from the centres of A and B along the normal (m).
-    levers: [f64; 2],
+    pub levers: [f64; 2],
     /// Change of the normal and of the tangential speed for an impulse of one, and the inverses.
-    factors: [f64; 2],
-    inverse: [f64; 2],
+    pub factors: [f64; 2],
+    pub inverse: [f64; 2],
 }
 
 /// How a sphere responds: `1/m`, `1/I`.
@@ -235,6 +235,9 @@ where
         let respond = |bodies: [u32; 2]| [responses[bodies[0] as usize], responses[bodies[1] as usize]];
         round.iter_mut().for_each(|contact| contact.set_factors(respond(contact.bodies)));
         apply_start(round, &responses, twists);
+        if D == 3 {
+            return super::wide::solve_round(round, &responses, twists, (levels, inverse, layered), stop);
+        }
         let mut balance = super::balance::Balance::default();
         let mut solved = Solved::default();
         for iteration in 0..stop.iterations {

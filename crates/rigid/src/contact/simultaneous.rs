@@ -7,7 +7,7 @@ use super::impulse::{Clamp, ClampSide, clamp_energy, contact_impulse};
 use super::manifold::{Impulses, Limits, MOST_POINTS, Manifold};
 use super::round::{RoundContact, is_round};
 use super::wide::{self, Source};
-use super::{ContactMemory, ContactOptions, ContactSolver, ContactStage, Contacts, islands, size};
+use super::{ContactMemory, ContactOptions, ContactSolver, ContactStage, Contacts, both, islands, size};
 use crate::collide::Touch;
 use crate::{Body, Motion};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
@@ -35,9 +35,9 @@ where
             let (a, b) = (pair.a as usize, pair.b as usize);
             let material = stage.material(a, b);
             let first = impacts.len();
-            let slack = [a, b].map(|i| bodies[i].geometry.as_deref().map_or(0.0, margin)).iter().sum::<f64>();
+            let slack = both([a, b], |i| bodies[i].geometry.as_deref().map_or(0.0, margin)).iter().sum::<f64>();
             let near = |touch: &Touch<D>| {
-                let [va, vb] = [a, b].map(|i| half_twists[i].at(&(touch.point - frames[i].position)));
+                let [va, vb] = both([a, b], |i| half_twists[i].at(&(touch.point - frames[i].position)));
                 touch.gap < slack + stage.dt * (va - vb).norm()
             };
             for touch in &self.at.touches[pair.contacts()] {
@@ -47,7 +47,7 @@ where
                 }
                 // Normal speeds of the two, moved by the forces and not.
                 let speeds = |twists: &[Twist<D>]| {
-                    [a, b].map(|i| touch.normal.dot(&twists[i].at(&(touch.point - frames[i].position))))
+                    both([a, b], |i| touch.normal.dot(&twists[i].at(&(touch.point - frames[i].position))))
                 };
                 let (forced, free) = (speeds(half_twists), speeds(start_twists));
                 // Both moved by the forces, or one of them while the other is held by something.
@@ -89,7 +89,7 @@ where
             for (index, touch) in &impacts {
                 let pair = &self.contacts.pairs[*index];
                 let ids = [pair.a as usize, pair.b as usize];
-                let arms = ids.map(|i| touch.point - frames[i].position);
+                let arms = both(ids, |i| touch.point - frames[i].position);
                 let at = |twists: &[Twist<D>], k: usize| twists[ids[k]].at(&arms[k]);
                 let relative = at(&twists, 0) - at(&twists, 1);
                 let approach = touch.normal.dot(&relative);
@@ -291,7 +291,7 @@ where
             for &index in &island.pairs {
                 let pair = &contacts.pairs[index as usize];
                 let ids = [pair.a as usize, pair.b as usize];
-                let places = [pair.a, pair.b].map(|i| {
+                let places = both([pair.a, pair.b], |i| {
                     if bodies[i as usize].is_dynamic() {
                         local[i as usize]
                     } else {
@@ -305,7 +305,7 @@ where
                     spinning: material.spinning,
                 };
                 if round {
-                    let (contact, centres) = (pair.first as usize, ids.map(|i| frames[i].position));
+                    let (contact, centres) = (pair.first as usize, both(ids, |i| frames[i].position));
                     let start = recalled[contact] + spent[contact];
                     island.round.push(RoundContact::new(
                         places,
@@ -336,10 +336,10 @@ where
                 |(manifold, impulses)| {
                     let range = manifold.contact as usize..(manifold.contact + manifold.points) as usize;
                     let touches = &at.touches[range.clone()];
-                    let centres = manifold.bodies.map(|b| frames[ids[b as usize] as usize].position);
-                    let closed = closed_gap(manifold.bodies.map(|b| &bodies[ids[b as usize] as usize]));
+                    let centres = both(manifold.bodies, |b| frames[ids[b as usize] as usize].position);
+                    let closed = closed_gap(both(manifold.bodies, |b| &bodies[ids[b as usize] as usize]));
                     place_points(manifold, touches, centres, closed, stage.dt);
-                    manifold.set_matrix(manifold.bodies.map(|b| &inverse[b as usize]));
+                    manifold.set_matrix(both(manifold.bodies, |b| &inverse[b as usize]));
                     let start = range.map(|contact| recalled[contact] + spent[contact]);
                     *impulses = start_impulses(manifold, start);
                 },

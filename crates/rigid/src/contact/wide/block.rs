@@ -3,6 +3,7 @@
 //! What decides where the iteration ends (normals, arms, biases, impulses) is exact; what only decides how it gets there (how rows respond to each
 //! other), and where in the patch a point lies, is rounded to seven digits, which halves the memory that a sweep reads.
 
+use super::layout::{Patch, Row};
 use super::lanes::{Four, LANES, Lane, Record, Rounded, Vec3, add, cross, dot, load3, scaled, store3, sub};
 
 /// Points of a manifold.
@@ -122,12 +123,22 @@ impl<L: Lane> Twists<L> {
     }
 }
 
-impl Block {
-    /// No patches, between lanes of the body `nothing`.
-    pub fn between(nothing: u32) -> Self {
+impl Row for Block {
+    fn between(nothing: u32) -> Self {
         Self { bodies: [[nothing; LANES]; 2], responding: [[nothing; LANES]; 2], ..Self::default() }
     }
 
+    fn take(&mut self, lane: usize, patch: &Patch) {
+        for side in 0..2 {
+            self.bodies[side][lane] = patch.bodies[side];
+            self.responding[side][lane] = patch.bodies[side];
+        }
+        self.contact[lane] = patch.contact;
+        self.points[lane] = patch.points;
+    }
+}
+
+impl Block {
     /// Normals and both tangents.
     #[inline(always)]
     fn axes<L: Lane>(&self) -> [Vec3<L>; 3] {

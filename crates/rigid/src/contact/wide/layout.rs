@@ -1,6 +1,5 @@
 //! Which manifolds stand side by side.
 
-use super::block::Block;
 use super::lanes::LANES;
 
 /// A manifold: its bodies (places in the island) and contacts.
@@ -9,6 +8,14 @@ pub(super) struct Patch {
     pub bodies: [u32; 2],
     pub contact: u32,
     pub points: u32,
+}
+
+/// A block that is filled lane by lane.
+pub(super) trait Row {
+    /// Without manifolds, between lanes of the body `nothing`.
+    fn between(nothing: u32) -> Self;
+    /// Puts a manifold into a lane.
+    fn take(&mut self, lane: usize, patch: &Patch);
 }
 
 /// Puts manifolds into blocks so that a sweep over the blocks is one over the manifolds in their order: each goes into the first block with room behind
@@ -34,10 +41,10 @@ impl Layout {
     }
 
     /// Appends manifolds behind all blocks that there are; `fixed` bodies may be shared, lanes without a manifold are between the body `nothing`.
-    pub fn append(
+    pub fn append<R: Row>(
         &mut self,
-        blocks: &mut Vec<Block>,
-        patches: &[Patch],
+        blocks: &mut Vec<R>,
+        patches: impl IntoIterator<Item = Patch>,
         nothing: u32,
         fixed: impl Fn(u32) -> bool,
     ) {
@@ -49,18 +56,15 @@ impl Layout {
             }
             let at = self.with_room(from);
             if at as usize == blocks.len() {
-                blocks.push(Block::between(nothing));
+                blocks.push(R::between(nothing));
                 self.taken.push(0);
                 self.room.push(at);
             }
-            let (block, lane) = (&mut blocks[at as usize], usize::from(self.taken[at as usize]));
-            for side in 0..2 {
-                block.bodies[side][lane] = patch.bodies[side];
-                block.responding[side][lane] = patch.bodies[side];
-                self.free_from[patch.bodies[side] as usize] = at + 1;
+            let lane = usize::from(self.taken[at as usize]);
+            blocks[at as usize].take(lane, &patch);
+            for body in patch.bodies {
+                self.free_from[body as usize] = at + 1;
             }
-            block.contact[lane] = patch.contact;
-            block.points[lane] = patch.points;
             self.taken[at as usize] += 1;
             if lane + 1 == LANES {
                 self.room[at as usize] = at + 1;

@@ -8,6 +8,7 @@
 mod block;
 mod lanes;
 mod layout;
+mod round;
 mod setup;
 #[cfg(test)]
 mod tests;
@@ -17,8 +18,9 @@ use super::balance::Balance;
 use super::gauss_seidel::{Island, SWEEPS_BEFORE_BALANCE, Solved, Stop};
 use block::{Block, POINTS, Twists};
 use lanes::{LANES, Lane, Portable, Record, load3};
+pub(super) use round::solve_round;
 pub(super) use setup::{Source, is_wide};
-use splashdown_math::{Dim, Space, Twist, Vector};
+use splashdown_math::{Coordinates, Dim, Space, Twist, Vector};
 use std::ops::Range;
 
 /// Most sweeps within a level of shock propagation, and the change of a relative velocity (m/s) that ends them.
@@ -41,6 +43,18 @@ pub(super) struct Wide {
     /// Blocks of a level with what is below held in place.
     held: Vec<Block>,
     layout: layout::Layout,
+}
+
+impl Record {
+    /// Adds to velocity and spin.
+    fn add<const D: usize>(&mut self, change: &Twist<D>)
+    where
+        Dim<D>: Space<D>,
+    {
+        let [linear, angular] = &mut self.0;
+        let both = linear.iter_mut().zip(change.linear.as_slice());
+        both.chain(angular.iter_mut().zip(change.angular.as_slice())).for_each(|(sum, part)| *sum += part);
+    }
 }
 
 /// Work that is compiled for each kind of lanes. Closures do not take part: they are compiled without the vector instructions.
@@ -314,13 +328,7 @@ impl Wide {
         let factor = |bodies: [u32; 2]| balance.scale(levels, bodies);
         vectorized(Scale { blocks, factor });
         balance.changes(levels, of, |body, change| {
-            let mut numbers = [0.0; 6];
-            change.write(&mut numbers);
-            let [linear, angular] = &mut twists[body].0;
-            for k in 0..3 {
-                linear[k] += numbers[k];
-                angular[k] += numbers[3 + k];
-            }
+            twists[body].add(&change);
         });
     }
 }

@@ -104,7 +104,7 @@ impl Wide {
                 next += 1;
             }
             let from = self.blocks.len();
-            self.layout.append(&mut self.blocks, &patches, nothing, fixed);
+            self.layout.append(&mut self.blocks, patches.iter().copied(), nothing, fixed);
             self.levels.push((of_level, from..self.blocks.len()));
         }
         let inverse = &self.inverse;
