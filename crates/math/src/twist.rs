@@ -57,7 +57,7 @@ where
     }
 
     /// Inverse of [`Self::write`].
-    #[inline]
+    #[inline(always)]
     pub fn read(flat: &[f64]) -> Self {
         Self { linear: Vector::from_slice(&flat[..D]), angular: Spin::<D>::from_slice(&flat[D..Self::LEN]) }
     }

@@ -64,7 +64,7 @@ impl<const N: usize> Coordinates for Vector<N> {
     fn as_slice(&self) -> &[f64] {
         &self.data.0[0]
     }
-    #[inline]
+    #[inline(always)]
     fn from_slice(values: &[f64]) -> Self {
         // A copy; nalgebra's own goes through iterators that are calls in inner loops.
         let mut read = Self::zeros();
@@ -508,6 +508,11 @@ impl Space<3> for Dim<3> {
     }
     #[inline]
     fn invert_inertia(inertia: &Matrix<3>) -> Matrix<3> {
+        let [[a, d, e], [_, b, f], [_, _, c]] = inertia.data.0;
+        // Most are along their principal axes.
+        if a != 0.0 && b != 0.0 && c != 0.0 && d == 0.0 && e == 0.0 && f == 0.0 {
+            return Matrix::<3>::from_diagonal(&Vector::<3>::new(1.0 / a, 1.0 / b, 1.0 / c));
+        }
         inertia.try_inverse().unwrap_or_else(Matrix::<3>::zeros)
     }
     #[inline]

@@ -36,9 +36,15 @@ where
 
     /// This pose in the coordinates of an object at `other`.
     pub fn seen_from(&self, other: &Self) -> Self {
+        let (own, turn) = (self.rotation.as_slice(), other.rotation.as_slice());
         let mut rotation = Matrix::<D>::zeros();
+        let entries = rotation.as_mut_slice();
         for c in 0..D {
-            rotation.set_column(c, &other.vector_to_object(&self.rotation.column(c).into()));
+            for r in 0..D {
+                for k in 0..D {
+                    entries[D * c + r] += turn[D * r + k] * own[D * c + k];
+                }
+            }
         }
         Self { position: other.to_object(&self.position), rotation }
     }

@@ -458,20 +458,35 @@ where
     Dim<D>: Space<D>,
 {
     let mut frame = Matrix::<D>::zeros();
-    frame.set_column(0, normal);
+    let entries = frame.as_mut_slice();
+    let normal = normal.as_slice();
+    entries[..D].copy_from_slice(normal);
     if D == 2 {
-        frame[(0, 1)] = -normal[1];
-        frame[(1, 1)] = normal[0];
+        entries[2] = -normal[1];
+        entries[3] = normal[0];
         return frame;
     }
-    let across = normal.iamin();
-    let mut tangent = Vector::<D>::from_fn(|a, _| f64::from(u8::from(a == across)));
-    tangent -= normal * normal[across];
-    tangent /= tangent.norm();
-    frame.set_column(1, &tangent);
-    let third = Vector::<D>::from_fn(|a, _| {
-        normal[(a + 1) % D] * tangent[(a + 2) % D] - normal[(a + 2) % D] * tangent[(a + 1) % D]
-    });
-    frame.set_column(D - 1, &third);
+    let mut across = 0;
+    for a in 1..D {
+        if normal[a].abs() < normal[across].abs() {
+            across = a;
+        }
+    }
+    let mut tangent = [0.0; D];
+    tangent[across] = 1.0;
+    let mut square = 0.0;
+    for a in 0..D {
+        tangent[a] -= normal[a] * normal[across];
+        square += tangent[a] * tangent[a];
+    }
+    let length = square.sqrt();
+    for a in 0..D {
+        tangent[a] /= length;
+    }
+    entries[D..2 * D].copy_from_slice(&tangent);
+    for a in 0..D {
+        let (u, v) = ((a + 1) % D, (a + 2) % D);
+        entries[D * (D - 1) + a] = normal[u] * tangent[v] - normal[v] * tangent[u];
+    }
     frame
 }

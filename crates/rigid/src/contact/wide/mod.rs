@@ -242,11 +242,9 @@ where
                 pushed(block.bodies[0][lane], Twist::read(&parts[0][lane]));
                 pushed(block.bodies[1][lane], -Twist::read(&parts[1][lane]));
                 for k in 0..block.points[lane].min(POINTS as u32) as usize {
-                    let impulse = [0, 1, 2].map(|axis| impulses[k][axis][lane]);
-                    contact(
-                        block.contact[lane] as usize + k,
-                        Vector::<D>::from_column_slice(&impulse[..D]),
-                    );
+                    let [x, y, z] = impulses[k];
+                    let impulse = Vector::<D>::from_slice(&[x[lane], y[lane], z[lane]]);
+                    contact(block.contact[lane] as usize + k, impulse);
                 }
             }
         }

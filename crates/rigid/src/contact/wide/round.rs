@@ -32,6 +32,9 @@ struct RoundBlock {
     contact: [u32; LANES],
 }
 
+/// Most sweeps of a pile of many levels.
+const MOST_SWEEPS: usize = 60;
+
 /// No contact.
 const NONE: u32 = u32::MAX;
 
@@ -236,7 +239,10 @@ where
     bodies.push(Record::default());
     let mut balance = Balance::default();
     let mut solved = Solved::default();
-    for iteration in 0..stop.iterations {
+    // Loads have to get to the ground.
+    let highest = levels.iter().copied().max().unwrap_or(0) as usize;
+    let iterations = stop.iterations.max(highest.min(MOST_SWEEPS));
+    for iteration in 0..iterations {
         if layered && (iteration + 1) % SWEEPS_BEFORE_BALANCE == 0 {
             balance.begin(levels);
             vectorized(Loads { blocks: &blocks, bodies: &bodies, levels, balance: &mut balance });

@@ -118,17 +118,14 @@ fn record_of_inverse<const D: usize>(inverse: &InverseInertia<D>) -> Record
 where
     Dim<D>: Space<D>,
 {
-    let columns = [0, 1, 2].map(|c| {
+    let column = |c: usize| {
         let mut unit = [0.0; 3];
         unit[c] = 1.0;
-        let turned = Dim::apply_inertia(&inverse.inertia, &Spin::<D>::from_slice(&unit));
-        [0, 1, 2].map(|r| turned.as_slice()[r])
-    });
-    let entry = |r: usize, c: usize| columns[c][r];
-    Record([
-        [entry(0, 0), entry(0, 1), entry(0, 2), entry(1, 1)],
-        [entry(1, 2), entry(2, 2), inverse.mass, 0.0],
-    ])
+        Dim::apply_inertia(&inverse.inertia, &Spin::<D>::from_slice(&unit))
+    };
+    let (x, y, z) = (column(0), column(1), column(2));
+    let (x, y, z) = (x.as_slice(), y.as_slice(), z.as_slice());
+    Record([[x[0], y[0], z[0], y[1]], [z[1], z[2], inverse.mass, 0.0]])
 }
 
 fn record_of_twist<const D: usize>(twist: &Twist<D>) -> Record
@@ -188,7 +185,8 @@ fn read<const D: usize>(
     Dim<D>: Space<D>,
 {
     let stage = source.stage;
-    let [a, b] = [block.bodies[0][lane], block.bodies[1][lane]].map(|place| ids[place as usize] as usize);
+    let a = ids[block.bodies[0][lane] as usize] as usize;
+    let b = ids[block.bodies[1][lane] as usize] as usize;
     let material = stage.material(a, b);
     block.coefficient[lane] = material.friction as f32;
     block.spinning[lane] = material.spinning as f32;
