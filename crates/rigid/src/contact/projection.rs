@@ -5,8 +5,8 @@ use super::{ContactSolver, ContactStage, both};
 use crate::collide::Pose;
 use splashdown_math::{Coordinates, Dim, Frame, Space, Twist};
 
-/// Visits of a level.
-const SWEEPS: usize = 10;
+/// Most visits of a level. After the first few only what moved is looked at again: spheres that lean on each other in rings share a level.
+const SWEEPS: usize = 30;
 
 impl<const D: usize> ContactSolver<D>
 where

@@ -35,7 +35,8 @@ where
             let (a, b) = (pair.a as usize, pair.b as usize);
             let material = stage.material(a, b);
             let first = impacts.len();
-            let slack = both([a, b], |i| bodies[i].geometry.as_deref().map_or(0.0, margin)).iter().sum::<f64>();
+            let slack =
+                both([a, b], |i| bodies[i].geometry.as_deref().map_or(0.0, margin)).iter().sum::<f64>();
             let near = |touch: &Touch<D>| {
                 let [va, vb] = both([a, b], |i| half_twists[i].at(&(touch.point - frames[i].position)));
                 touch.gap < slack + stage.dt * (va - vb).norm()

@@ -18,8 +18,7 @@ where
     /// Does it rest on something of infinite mass, in more than one level?
     pub(super) fn is_stack(&self) -> bool {
         let highest = self.manifolds.last().map_or(0, |last| self.level(last.bodies));
-        highest.max(self.wide.highest()) > 1
-            && self.inverse.iter().any(|inverse| inverse.is_infinite())
+        highest.max(self.wide.highest()) > 1 && self.inverse.iter().any(|inverse| inverse.is_infinite())
     }
 
     /// The higher level of two bodies.

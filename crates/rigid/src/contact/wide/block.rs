@@ -3,8 +3,8 @@
 //! What decides where the iteration ends (normals, arms, biases, impulses) is exact; what only decides how it gets there (how rows respond to each
 //! other), and where in the patch a point lies, is rounded to seven digits, which halves the memory that a sweep reads.
 
-use super::layout::{Patch, Row};
 use super::lanes::{Four, LANES, Lane, Record, Rounded, Vec3, add, cross, dot, load3, scaled, store3, sub};
+use super::layout::{Patch, Row};
 
 /// Points of a manifold.
 pub(in crate::contact) const POINTS: usize = 4;
@@ -199,14 +199,8 @@ impl Block {
             let [xx, xy, xz] = [dot(axes[0], turned[0]), dot(axes[0], turned[1]), dot(axes[0], turned[2])];
             let [yy, yz, zz] = [dot(axes[1], turned[1]), dot(axes[1], turned[2]), dot(axes[2], turned[2])];
             let moves = [cross([xx, xy, xz], arm), cross([xy, yy, yz], arm), cross([xz, yz, zz], arm)];
-            spins = [
-                spins[0] + xx,
-                spins[1] + xy,
-                spins[2] + xz,
-                spins[3] + yy,
-                spins[4] + yz,
-                spins[5] + zz,
-            ];
+            spins =
+                [spins[0] + xx, spins[1] + xy, spins[2] + xz, spins[3] + yy, spins[4] + yz, spins[5] + zz];
             for r in 0..3 {
                 for c in 0..3 {
                     mixed[r][c] = mixed[r][c] + moves[c][r];
@@ -322,8 +316,7 @@ impl Block {
         *largest = most;
         let push = along(axes, [pushed[0], rubbed[0], rubbed[1]], [turned, pushed[1], pushed[2]]);
         give(&push, &Inverse::of(inverse, &self.responding[0]), arm_a, &mut of_a);
-        let back =
-            Push { force: sub([L::zero(); 3], push.force), moment: sub([L::zero(); 3], push.moment) };
+        let back = Push { force: sub([L::zero(); 3], push.force), moment: sub([L::zero(); 3], push.moment) };
         give(&back, &Inverse::of(inverse, &self.responding[1]), arm_b, &mut of_b);
         of_a.store(twists, &self.bodies[0]);
         of_b.store(twists, &self.bodies[1]);
@@ -332,14 +325,7 @@ impl Block {
     #[inline(always)]
     fn pressing<L: Lane>(&self) -> [L; 6] {
         let p = &self.pressing;
-        [
-            L::widen(&p[0]),
-            L::widen(&p[1]),
-            L::widen(&p[2]),
-            L::widen(&p[3]),
-            L::widen(&p[4]),
-            L::widen(&p[5]),
-        ]
+        [L::widen(&p[0]), L::widen(&p[1]), L::widen(&p[2]), L::widen(&p[3]), L::widen(&p[4]), L::widen(&p[5])]
     }
 
     /// All impulses together, on A.
@@ -413,8 +399,8 @@ impl Block {
             let across = [dot(axes[1], start), dot(axes[2], start)];
             friction = [friction[0] + across[0], friction[1] + across[1]];
             // The point lies at (-v, u) along the tangents.
-            moment = moment
-                - (L::widen(&self.tilts[k][1]) * across[1] + L::widen(&self.tilts[k][0]) * across[0]);
+            moment =
+                moment - (L::widen(&self.tilts[k][1]) * across[1] + L::widen(&self.tilts[k][0]) * across[0]);
         }
         let coefficient = L::widen(&self.coefficient);
         let most = coefficient * load;

@@ -364,7 +364,8 @@ mod tests {
 
     #[test]
     fn records_are_gathered_and_scattered() {
-        let record = |i: usize| Record([0, 1].map(|half| [0, 1, 2, 3].map(|k| (10 * i + 4 * half + k) as f64)));
+        let record =
+            |i: usize| Record([0, 1].map(|half| [0, 1, 2, 3].map(|k| (10 * i + 4 * half + k) as f64)));
         let mut table: Vec<Record> = (0..6).map(record).collect();
         let columns = Portable::gather(&table, &[4, 1, 5, 0]);
         assert_eq!(columns[1][2].numbers(), [46.0, 16.0, 56.0, 6.0]);

@@ -309,12 +309,8 @@ impl Wide {
     }
 
     /// As [`Island::balance`].
-    fn balance<const D: usize>(
-        &mut self,
-        levels: &[u32],
-        of: &[InverseInertia<D>],
-        balance: &mut Balance<D>,
-    ) where
+    fn balance<const D: usize>(&mut self, levels: &[u32], of: &[InverseInertia<D>], balance: &mut Balance<D>)
+    where
         Dim<D>: Space<D>,
     {
         let Self { blocks, twists, .. } = self;

@@ -32,7 +32,7 @@ struct RoundBlock {
     contact: [u32; LANES],
 }
 
-/// Most sweeps of a pile of many levels.
+/// Most sweeps of a pile of many levels, which gets two for every three of them.
 const MOST_SWEEPS: usize = 60;
 
 /// No contact.
@@ -90,8 +90,7 @@ impl RoundBlock {
         let relative = self.relative(normal, &a.twists, &b.twists);
         let approach = dot(normal, relative);
         let (before, rubbing) = (L::load(&self.load), load3::<L>(&self.friction));
-        let load =
-            (before - (approach + L::load(&self.bias)) * L::widen(&self.inverse[0])).max(L::zero());
+        let load = (before - (approach + L::load(&self.bias)) * L::widen(&self.inverse[0])).max(L::zero());
         let sliding = sub(relative, scaled(normal, approach));
         let friction = sub(rubbing, scaled(sliding, L::widen(&self.inverse[1])));
         let most = L::widen(&self.coefficient) * load;
@@ -241,7 +240,7 @@ where
     let mut solved = Solved::default();
     // Loads have to get to the ground.
     let highest = levels.iter().copied().max().unwrap_or(0) as usize;
-    let iterations = stop.iterations.max(highest.min(MOST_SWEEPS));
+    let iterations = stop.iterations.max((2 * highest / 3).min(MOST_SWEEPS));
     for iteration in 0..iterations {
         if layered && (iteration + 1) % SWEEPS_BEFORE_BALANCE == 0 {
             balance.begin(levels);

@@ -29,8 +29,7 @@ where
     let simple = |&index: &u32| {
         let pair = &contacts.pairs[index as usize];
         // More points may still be several patches, but boxes, balls and capsules never have more.
-        pair.contacts().len() <= POINTS
-            && stage.material(pair.a as usize, pair.b as usize).rolling == 0.0
+        pair.contacts().len() <= POINTS && stage.material(pair.a as usize, pair.b as usize).rolling == 0.0
     };
     D == 3
         && enough_iterations(options, rows).max(options.iterations) < FEWEST_ACCELERATED

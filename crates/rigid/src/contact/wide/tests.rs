@@ -2,6 +2,7 @@
 
 use super::block::{Block, POINTS};
 use super::lanes::{LANES, Lane, Portable, Record};
+use super::layout::{Layout, Patch};
 use crate::contact::InverseInertia;
 use crate::contact::manifold::{Impulses, Limits, Manifold, Sums};
 use proptest::prelude::*;
@@ -42,6 +43,31 @@ fn record(numbers: [f64; 8]) -> Record {
 }
 
 proptest! {
+    /// Manifolds that share a body that responds (not 0) come one after another in their order.
+    #[test]
+    fn blocks_keep_the_order_of_manifolds(bodies in prop::collection::vec([0..12u32, 0..12u32], 1..120)) {
+        let bodies: Vec<[u32; 2]> = bodies.into_iter().filter(|[a, b]| a != b).collect();
+        let patches = bodies.iter().enumerate().map(|(k, &bodies)| Patch { bodies, contact: k as u32, points: 1 });
+        let (mut layout, mut blocks) = (Layout::default(), Vec::<Block>::new());
+        layout.begin(12);
+        layout.append(&mut blocks, patches, 12, |body| body == 0);
+        let mut at = vec![usize::MAX; bodies.len()];
+        for (k, block) in blocks.iter().enumerate() {
+            for lane in (0..LANES).filter(|&lane| block.points[lane] > 0) {
+                at[block.contact[lane] as usize] = k;
+                prop_assert_eq!([block.bodies[0][lane], block.bodies[1][lane]], bodies[block.contact[lane] as usize]);
+            }
+        }
+        for (j, own) in bodies.iter().enumerate() {
+            prop_assert!(at[j] < blocks.len());
+            for (i, other) in bodies[..j].iter().enumerate() {
+                if own.iter().any(|body| *body != 0 && other.contains(body)) {
+                    prop_assert!(at[i] < at[j]);
+                }
+            }
+        }
+    }
+
     #[test]
     fn lanes_are_solved_as_manifolds_are(numbers in prop::collection::vec(-1.0..1.0f64, 4 * 48)) {
         let limits = Limits { friction: 0.25, rolling: 0.0, spinning: 0.0 };
