@@ -196,7 +196,11 @@ where
     /// Where the contact is when the bodies are at `a` and `b`.
     #[inline]
     pub fn touch(&self, a: &Pose<D>, b: &Pose<D>, geometry: [&Geometry<D>; 2]) -> Touch<D> {
-        let (at_a, at_b) = (a.to_world(&self.on_a), b.to_world(&self.on_b));
+        // Spheres have theirs in the middle.
+        let place = |pose: &Pose<D>, on: &Vector<D>| {
+            if on.iter().all(|x| *x == 0.0) { pose.position } else { pose.to_world(on) }
+        };
+        let (at_a, at_b) = (place(a, &self.on_a), place(b, &self.on_b));
         let radii = self.radius[0] + self.radius[1];
         let between = at_a - at_b;
         match self.guide {

@@ -54,7 +54,9 @@ struct Modes<'a> {
 
 impl Modes<'_> {
     fn of_level(self, level: u32) -> usize {
-        (level as usize).saturating_sub(1) / self.group
+        let below = (level as usize).saturating_sub(1);
+        // Division is slow, and nearly always by one.
+        if self.group == 1 { below } else { below / self.group }
     }
 
     fn of(self, body: usize) -> usize {
@@ -160,7 +162,7 @@ where
         let of = self.modes(levels);
         let modes = self.right.len();
         let Self { pushes, others, matrix, right, .. } = self;
-        others.sort_by_key(|&(body, mode, _)| (body, mode));
+        others.sort_by_key(|&(body, mode, _)| u64::from(body) << 32 | u64::from(mode));
         let mut next = 0;
         let mut of_body: Vec<(usize, Twist<D>)> = Vec::new();
         for (body, (push, inverse)) in pushes.iter().zip(inverse).enumerate() {

@@ -59,7 +59,7 @@ impl<const D: usize> BroadPhase<D> {
             let touching = bounded.iter().filter(|&&j| fat[i as usize].overlaps(&fat[j as usize]));
             self.candidates.extend(touching.map(|&j| [i.min(j), i.max(j)]));
         }
-        self.candidates.sort_unstable();
+        self.candidates.sort_unstable_by_key(|&[i, j]| u64::from(i) << 32 | u64::from(j));
     }
 }
 

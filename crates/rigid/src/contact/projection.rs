@@ -5,8 +5,11 @@ use super::{ContactSolver, ContactStage, both};
 use crate::collide::Pose;
 use splashdown_math::{Coordinates, Dim, Frame, Space, Twist};
 
-/// Most visits of a level. After the first few only what moved is looked at again: spheres that lean on each other in rings share a level.
-const SWEEPS: usize = 30;
+/// Visits of a level, and how many more there are while something overlaps by more than a share of its size: spheres that lean on each other in rings
+/// share a level.
+const SWEEPS: usize = 10;
+const MORE_SWEEPS: usize = 20;
+const SHARE: f64 = 1e-3;
 
 impl<const D: usize> ContactSolver<D>
 where
@@ -26,7 +29,7 @@ where
             let overlap = -deepest - stage.options.allowed_overlap;
             order.push(Visit { level, pair: index as u32, overlap, checked: 0 });
         }
-        order.sort_unstable_by_key(|visit| (visit.level, visit.pair));
+        order.sort_unstable_by_key(|visit| u64::from(visit.level) << 32 | u64::from(visit.pair));
         // Levels are frozen only within islands that something of infinite mass holds.
         let mut floating = vec![false; bodies.len()];
         for (members, ..) in &self.isolated {
@@ -40,13 +43,14 @@ where
         while first < order.len() {
             let level = order[first].level;
             let end = first + order[first..].iter().take_while(|visit| visit.level == level).count();
-            for sweep in 0..=SWEEPS {
-                let mut worst = 0.0f64;
+            let mut last = SWEEPS;
+            for sweep in 0..=SWEEPS + MORE_SWEEPS {
+                let (mut worst, mut share) = (0.0f64, 0.0f64);
                 for visit in &mut order[first..end] {
                     let pair = self.contacts.pairs[visit.pair as usize];
                     let ids = [pair.a as usize, pair.b as usize];
                     let smallest = size(ids[0]).min(size(ids[1]));
-                    let enough = 1e-12 * smallest;
+                    let enough = 1e-10 * smallest;
                     let unchanged = ids.iter().all(|&i| moved[i] <= visit.checked);
                     if unchanged && visit.overlap <= enough {
                         worst = worst.max(visit.overlap);
@@ -70,7 +74,7 @@ where
                         };
                         let overlap = -touch.gap - stage.options.allowed_overlap;
                         visit.overlap = visit.overlap.max(overlap);
-                        if sweep == SWEEPS || overlap <= enough {
+                        if sweep == last || overlap <= enough {
                             continue;
                         }
                         let arms = both(ids, |i| touch.point - frames[i].position);
@@ -98,11 +102,15 @@ where
                         }
                     }
                     worst = worst.max(visit.overlap);
+                    share = share.max(visit.overlap / smallest);
                 }
                 if sweep == 0 {
                     before = before.max(worst);
                 }
-                if sweep == SWEEPS || worst <= 1e-9 {
+                if sweep + 1 == SWEEPS && share > SHARE {
+                    last = SWEEPS + MORE_SWEEPS;
+                }
+                if sweep == last || worst <= 1e-9 {
                     after = after.max(worst);
                     break;
                 }

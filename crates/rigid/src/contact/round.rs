@@ -36,6 +36,7 @@ where
 }
 
 /// Unit spin.
+#[inline(always)]
 fn axis<const D: usize>(k: usize) -> Spin<D>
 where
     Dim<D>: Space<D>,
@@ -46,6 +47,7 @@ where
 }
 
 /// The number that an inertia which is the same about every axis multiplies with.
+#[inline(always)]
 fn scalar<const D: usize>(inertia: &Inertia<D>) -> f64
 where
     Dim<D>: Space<D>,

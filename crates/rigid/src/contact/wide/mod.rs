@@ -51,9 +51,11 @@ impl Record {
     where
         Dim<D>: Space<D>,
     {
-        let [linear, angular] = &mut self.0;
-        let both = linear.iter_mut().zip(change.linear.as_slice());
-        both.chain(angular.iter_mut().zip(change.angular.as_slice())).for_each(|(sum, part)| *sum += part);
+        let (linear, angular) = (change.linear.as_slice(), change.angular.as_slice());
+        for k in 0..3 {
+            self.0[0][k] += linear[k];
+            self.0[1][k] += angular[k];
+        }
     }
 }
 
