@@ -15,7 +15,7 @@ pub struct BroadPhase<const D: usize> {
 }
 
 /// How much larger the remembered boxes are, as a share of their size.
-const FAT: f64 = 0.05;
+const FAT: f64 = 0.1;
 
 impl<const D: usize> BroadPhase<D> {
     /// Pairs `[i, j]`, `i < j`, of overlapping boxes in ascending order. Boxes may be unbounded (half spaces) or empty (no geometry);

@@ -53,9 +53,19 @@ where
     pub pairs: Vec<u32>,
     /// Level of each body in the contact graph.
     pub levels: Vec<u32>,
+    /// How its contacts are written, once that is known for this step of time.
+    pub form: Option<Form>,
     /// A Newton step failed in this step of time: in the other contact stage it would fail again.
     pub newton_failed: bool,
     memory: Memory<D>,
+}
+
+/// How the contacts of an island are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Manifolds,
+    Round,
+    Wide,
 }
 
 /// Room for one solve.

@@ -1,7 +1,7 @@
 //! The simultaneous method: bounces one after another, then contact and friction of each island together.
 
 use super::detect::margin;
-use super::gauss_seidel::{FEWEST_ACCELERATED, Island, Stop};
+use super::gauss_seidel::{FEWEST_ACCELERATED, Form, Island, Stop};
 use super::graph::sorted_by;
 use super::impulse::{Clamp, ClampSide, clamp_energy, contact_impulse};
 use super::manifold::{Impulses, Limits, MOST_POINTS, Manifold};
@@ -204,6 +204,7 @@ where
             island.bodies.clear();
             island.pairs.clear();
             island.newton_failed = false;
+            island.form = None;
         }
         for (index, pair) in self.contacts.pairs.iter().enumerate().filter(|(i, _)| self.processed[*i]) {
             let island = &mut self.islands[place[of_pair([pair.a, pair.b])] as usize];
@@ -281,8 +282,18 @@ where
                 island.inverse.push(at.inverse[i]);
                 island.twists.push(at.twist(i, bodies, frames, &motions[i]));
             }
-            let round = is_round_island(stage, island, contacts, motions);
-            if !round && wide::is_wide(stage, island, contacts) {
+            let form = island.form.unwrap_or_else(|| {
+                if is_round_island(stage, island, contacts, motions) {
+                    Form::Round
+                } else if wide::is_wide(stage, island, contacts) {
+                    Form::Wide
+                } else {
+                    Form::Manifolds
+                }
+            });
+            island.form = Some(form);
+            let round = form == Form::Round;
+            if form == Form::Wide {
                 let touches = at.touches.as_slice();
                 let source = Source { stage, frames, contacts, touches, starts: [recalled, spent], local };
                 let Island { wide, bodies, levels, pairs, inverse, twists, .. } = island;

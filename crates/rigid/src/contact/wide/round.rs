@@ -35,6 +35,9 @@ struct RoundBlock {
 /// Most sweeps of a pile of many levels, which gets two for every three of them.
 const MOST_SWEEPS: usize = 60;
 
+/// Sweeps that come after the last balance.
+const SWEEPS_AFTER_BALANCE: usize = 4;
+
 /// No contact.
 const NONE: u32 = u32::MAX;
 
@@ -242,7 +245,9 @@ where
     let highest = levels.iter().copied().max().unwrap_or(0) as usize;
     let iterations = stop.iterations.max((2 * highest / 3).min(MOST_SWEEPS));
     for iteration in 0..iterations {
-        if layered && (iteration + 1) % SWEEPS_BEFORE_BALANCE == 0 {
+        // What a balance disturbs takes a few sweeps to settle.
+        let settles = iteration + SWEEPS_AFTER_BALANCE <= iterations;
+        if layered && settles && (iteration + 1) % SWEEPS_BEFORE_BALANCE == 0 {
             balance.begin(levels);
             vectorized(Loads { blocks: &blocks, bodies: &bodies, levels, balance: &mut balance });
             if balance.solve(levels, inverse) {
