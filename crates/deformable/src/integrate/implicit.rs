@@ -151,13 +151,14 @@ where
         }
         let mut x = start.clone();
         let guess: Vec<f64> = start.iter().zip(&velocity).map(|(x, v)| x + dt * v).collect();
-        // Where there is contact already, the guess is not free for long: a part of it is enough to look at.
+        // Where there is contact already, the guess is not free for long: a part of it is enough to look at. Prescribed motion wants to go as far as it can.
         let touching = barrier.as_ref().is_some_and(Barrier::touches_itself);
-        let looked_at = if touching { GUESS } else { 1.0 };
+        let driven = (0..start.len()).any(|at| solid.pinned()[at / D] && velocity[at] != 0.0);
+        let looked_at = if touching && !driven { GUESS } else { 1.0 };
         let change: Vec<f64> = guess.iter().zip(&start).map(|(a, b)| looked_at * (a - b)).collect();
         let safe = barrier.as_mut().map_or(1.0, |barrier| barrier.largest_step(&start, &change));
-        for (x, change) in x.iter_mut().zip(&change) {
-            *x += safe * change;
+        for at in 0..x.len() {
+            x[at] = if safe * looked_at == 1.0 { guess[at] } else { start[at] + safe * change[at] };
         }
         let mut objective = Objective {
             inertia: 1.0 / (beta * dt * dt),
@@ -165,6 +166,7 @@ where
             damping,
             force,
             barrier: barrier.as_mut(),
+            targets: &guess,
         };
         let newton = minimise(solid, &mut objective, &mut x, &self.implicit, &mut self.workspace)?;
         report.newton_iterations += newton.iterations;
@@ -198,8 +200,14 @@ where
         let mut force = vec![0.0; x.len()];
         solid.add_gravity(&mut force);
         let predicted = x.clone();
-        let mut objective =
-            Objective { inertia: 0.0, predicted: &predicted, damping: None, force, barrier: None };
+        let mut objective = Objective {
+            inertia: 0.0,
+            predicted: &predicted,
+            damping: None,
+            force,
+            barrier: None,
+            targets: &predicted,
+        };
         let report = minimise(solid, &mut objective, &mut x, &self.implicit, &mut self.workspace)?;
         if self.implicit.strict && !(report.residual <= report.wanted) {
             let NewtonReport { residual, wanted, iterations, .. } = report;

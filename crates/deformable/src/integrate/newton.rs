@@ -31,6 +31,8 @@ where
     /// Constant forces: gravity is in `predicted` for dynamics, here for statics.
     pub(super) force: Vec<f64>,
     pub(super) barrier: Option<&'a mut Barrier<D>>,
+    /// Where the pinned particles are to be at the end, among the places of all.
+    pub(super) targets: &'a [f64],
 }
 
 impl<const D: usize> Objective<'_, D>
@@ -64,6 +66,22 @@ where
             value += barrier.update(x);
         }
         Ok(value)
+    }
+
+    /// What pinned particles still have to go, zero for all others; none if they have arrived.
+    fn left_to_go(&self, pinned: &[bool], x: &[f64]) -> Option<Vec<f64>> {
+        let to_go = |at: usize| if pinned[at / D] { self.targets[at] - x[at] } else { 0.0 };
+        (0..x.len()).any(|at| to_go(at) != 0.0).then(|| (0..x.len()).map(to_go).collect())
+    }
+
+    /// Moves pinned particles towards their targets as far as nothing is in the way; true if any moved.
+    fn advance_pinned(&mut self, pinned: &[bool], x: &mut [f64]) -> bool {
+        let Some(step) = self.left_to_go(pinned, x) else { return false };
+        let part = self.barrier.as_mut().map_or(1.0, |barrier| barrier.largest_step(x, &step));
+        for at in (0..x.len()).filter(|at| pinned[at / D]) {
+            x[at] = if part == 1.0 { self.targets[at] } else { x[at] + part * step[at] };
+        }
+        true
     }
 
     /// Minus the gradient at the last point evaluated, zero for pinned particles, and the largest force on a particle.
@@ -140,13 +158,20 @@ where
     let touching = objective.barrier.as_deref().is_some_and(Barrier::touches_itself);
     let mut horizon = if touching { 2.0 * GUESS } else { 1.0 };
     loop {
+        // Prescribed motion that something was in the way of: free particles have made room meanwhile.
+        let pinned = solid.pinned().to_vec();
+        if objective.advance_pinned(&pinned, x) {
+            value = objective.value(solid, x)?;
+            (residual, scale) = objective.residual(solid, x);
+            keep = false;
+        }
+        let arrived = objective.left_to_go(&pinned, x).is_none();
         report.residual = largest::<D>(&residual);
         // The inertia that is still to be balanced counts as a force: a body in free fall has no other.
         report.wanted = options.tolerance * scale.max(weight).max(f64::MIN_POSITIVE);
-        if report.residual <= report.wanted || report.iterations >= options.max_iterations {
+        if report.residual <= report.wanted && arrived || report.iterations >= options.max_iterations {
             return Ok(report);
         }
-        let pinned = solid.pinned().to_vec();
         if !keep {
             let (matrix, _) = solid.assemble(objective.inertia, 1.0, 0.0, true)?;
             if let Some((damping, _)) = &objective.damping {
@@ -161,11 +186,12 @@ where
         // A force that would move nothing by more than rounding cannot be reduced further.
         let stiffest = matrix.diagonal().into_iter().fold(0.0, f64::max);
         report.wanted = report.wanted.max(ROUNDING * stiffest * extent);
-        if report.residual <= report.wanted {
+        if report.residual <= report.wanted && arrived {
             return Ok(report);
         }
-        let system =
-            System { matrix, pinned: &pinned, residual: &residual, farthest: FARTHEST * extent, horizon };
+        let resolution = if arrived { options.resolution } else { 0.0 };
+        let farthest = FARTHEST * extent;
+        let system = System { matrix, pinned: &pinned, residual: &residual, farthest, horizon, resolution };
         let tools = Tools { options, cached: factor, workspace };
         let barrier = objective.barrier.as_deref_mut();
         let Direction { step, part, iterations, largest: farthest } =
@@ -173,13 +199,17 @@ where
         report.linear_iterations += iterations;
         horizon = (horizon * part * WIDER).clamp(NEAREST, 1.0);
         // What is left to move is less than what the step is asked to resolve.
-        if farthest <= options.resolution {
+        if arrived && farthest <= resolution {
             return Ok(NewtonReport { residual: report.residual.min(report.wanted), ..report });
         }
         let slope = vector::dot(&residual, &step);
         if !(slope > 0.0) {
             // Not a descent direction: rounding. What is left cannot be improved.
-            return Ok(report);
+            if arrived {
+                return Ok(report);
+            }
+            report.iterations += 1;
+            continue;
         }
         let before = vector::norm(&residual);
         let mut length = part;
@@ -223,6 +253,8 @@ struct System<'a> {
     farthest: f64,
     /// Part of the step that is looked at where there is contact: most of a long one is not free, and looking for pairs along all of it costs most of the time.
     horizon: f64,
+    /// Farthest (m) that the step may take a particle to be not worth taking.
+    resolution: f64,
 }
 
 /// A Newton step.
@@ -248,8 +280,7 @@ fn direction<const D: usize>(
 where
     Dim<D>: Space<D>,
 {
-    let System { matrix, pinned, residual, farthest, horizon } = *system;
-    let resolution = tools.options.resolution;
+    let System { matrix, pinned, residual, farthest, horizon, resolution } = *system;
     let contact = barrier.as_deref().filter(|barrier| barrier.active() > 0);
     let contact = contact.map(|barrier| barrier.stiffness(pinned));
     let operator = NewtonOperator { matrix, contact, pinned };
