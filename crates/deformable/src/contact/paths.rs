@@ -10,7 +10,9 @@ use splashdown_parallel::prelude::*;
 
 /// A path is stopped where the distance has shrunk to this part of what it was.
 const KEPT: f64 = 0.1;
-/// Part of the distance to which the place where it is stopped is found.
+/// Part of the reach to which prescribed motion may bring surfaces together.
+const PUSHED: f64 = 0.2;
+/// Part of the way of a pair to which the place where it is stopped is found.
 const ACCURACY: f64 = 0.05;
 /// Part of the reach by which candidates are sought beyond where particles go.
 const COVER: f64 = 0.5;
@@ -53,29 +55,46 @@ where
 
     /// Largest part (0 to 1) of `step` that no pair of surfaces comes together on; also finds the candidates for all positions on the way.
     pub(crate) fn largest_step(&mut self, x: &[f64], step: &[f64]) -> f64 {
+        let first = self.first_meeting(x, step, |motion| motion / (1.0 - KEPT), |distance| KEPT * distance);
+        if first < 1.0 { 0.9 * first } else { 1.0 }
+    }
+
+    /// The same for a prescribed step, which nothing resists: it stops for a pair at a part of the reach from which Newton's method still gets away easily.
+    pub(crate) fn largest_push(&mut self, x: &[f64], step: &[f64]) -> f64 {
+        let near = PUSHED * self.options.reach;
+        self.first_meeting(x, step, |motion| motion + near, |distance| near.min(0.999 * distance))
+    }
+
+    /// Part of `step` after which the first pair comes nearer than `stop` of its distance at the start; pairs that are farther apart than `far` of their relative motion do not.
+    fn first_meeting(
+        &mut self,
+        x: &[f64],
+        step: &[f64],
+        far: impl Fn(f64) -> f64 + Sync,
+        stop: impl Fn(f64) -> f64 + Sync,
+    ) -> f64 {
         let end: Vec<f64> = x.iter().zip(step).map(|(x, step)| x + step).collect();
         self.find_candidates(x, &end);
-        let first = self
-            .candidates
+        self.candidates
             .par_iter()
             .with_min_len(256)
             .map(|&(kind, nodes)| {
                 let motion = relative_motion::<D>(kind, &nodes, step);
                 // The boxes are not further apart than what is in them.
-                if boxes_apart::<D>(kind, &nodes, x, motion / (1.0 - KEPT)) {
+                if boxes_apart::<D>(kind, &nodes, x, far(motion)) {
                     return 1.0;
                 }
                 let distance = gap::<D>(kind, &nodes, x).distance;
-                if motion <= (1.0 - KEPT) * distance {
+                let stop = stop(distance);
+                if motion <= distance - stop {
                     return 1.0;
                 }
                 let extent = motion + distance + diameter::<D>(&nodes, x);
                 let options =
-                    CcdOptions { separation: KEPT * distance, tolerance: ACCURACY * distance / extent };
+                    CcdOptions { separation: stop, tolerance: ACCURACY * (distance - stop) / extent };
                 first_time::<D>(kind, &nodes, x, &end, &options).map_or(1.0, |(time, _)| time)
             })
-            .reduce(|| 1.0, f64::min);
-        if first < 1.0 { 0.9 * first } else { 1.0 }
+            .reduce(|| 1.0, f64::min)
     }
 }
 

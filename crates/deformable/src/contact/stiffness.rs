@@ -1,8 +1,8 @@
 //! The stiffness of contacts as an operator: `sum_c W_c^T B_c W_c` with a symmetric block `B_c` and the weights `W_c` of up to four particles, which sum to zero.
 //!
 //! Many contacts act between the same particles, so their blocks are summed by pairs of particles. Each block acts on the difference of two displacements: what moves together feels
-//! nothing, whatever the rounding. Blocks are in single precision: the product is limited by memory, and it only serves to find a direction, whose length the line search judges in
-//! double precision. Rows are gathered particle by particle, so that threads never write to the same place and the bits do not depend on them.
+//! nothing, whatever the rounding. In double precision: in single precision the rounding of what almost touches is larger than all inertia. Rows are gathered particle by particle, so
+//! that threads never write to the same place and the bits do not depend on them.
 
 use crate::force::read;
 use splashdown_math::{Matrix, Vector};
@@ -15,7 +15,7 @@ pub(super) type Row<const D: usize> = ([u32; 4], [f64; 4], Matrix<D>);
 const PIECE: usize = 256;
 
 /// Lower triangle of a symmetric block by columns, `D (D + 1) / 2` entries.
-type Packed = [f32; 6];
+type Packed = [f64; 6];
 
 /// What couples two particles.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +38,7 @@ fn pack<const D: usize>(block: &Matrix<D>) -> Packed {
     let mut at = 0;
     for j in 0..D {
         for i in j..D {
-            out[at] = block[(i, j)] as f32;
+            out[at] = block[(i, j)];
             at += 1;
         }
     }
@@ -50,7 +50,7 @@ fn unpack<const D: usize>(packed: &Packed) -> Matrix<D> {
     let mut at = 0;
     for j in 0..D {
         for i in j..D {
-            block[(i, j)] = f64::from(packed[at]);
+            block[(i, j)] = packed[at];
             block[(j, i)] = block[(i, j)];
             at += 1;
         }
@@ -167,10 +167,10 @@ impl<const D: usize> ContactStiffness<D> {
 fn add_symmetric<const D: usize>(block: &Packed, d: &Vector<D>, sum: &mut Vector<D>) {
     let mut at = 0;
     for j in 0..D {
-        sum[j] += f64::from(block[at]) * d[j];
+        sum[j] += block[at] * d[j];
         at += 1;
         for i in j + 1..D {
-            let entry = f64::from(block[at]);
+            let entry = block[at];
             sum[i] += entry * d[j];
             sum[j] += entry * d[i];
             at += 1;
@@ -221,12 +221,12 @@ mod tests {
         stiffness.add_product(&x, &mut y);
         for (row, y) in dense.iter().zip(&y) {
             let exact: f64 = row.iter().zip(&x).map(|(a, x)| a * x).sum();
-            assert!((y - exact).abs() < 1e-5, "{y} {exact}");
+            assert!((y - exact).abs() < 1e-12, "{y} {exact}");
         }
         for (node, block) in stiffness.diagonal_blocks().iter().enumerate() {
             for i in 0..3 {
                 for j in 0..3 {
-                    assert!((block[(i, j)] - dense[3 * node + i][3 * node + j]).abs() < 1e-5);
+                    assert!((block[(i, j)] - dense[3 * node + i][3 * node + j]).abs() < 1e-12);
                 }
             }
         }

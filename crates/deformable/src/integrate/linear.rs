@@ -58,7 +58,12 @@ impl<const D: usize> NodeBlocks<D> {
                 if let Some(extra) = extra {
                     block += extra[node];
                 }
-                block.try_inverse().unwrap_or_else(Matrix::identity)
+                // Of a block that is singular to rounding (what almost touches) the diagonal remains.
+                let inverse = block.try_inverse().filter(|inverse| (0..D).all(|i| inverse[(i, i)] > 0.0));
+                inverse.unwrap_or_else(|| {
+                    let entry = |i: usize| if block[(i, i)] > 0.0 { 1.0 / block[(i, i)] } else { 1.0 };
+                    Matrix::from_diagonal(&Vector::<D>::from_fn(|i, _| entry(i)))
+                })
             })
             .collect();
         Self { inverse }

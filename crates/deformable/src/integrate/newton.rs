@@ -77,7 +77,7 @@ where
     /// Moves pinned particles towards their targets as far as nothing is in the way; true if any moved.
     fn advance_pinned(&mut self, pinned: &[bool], x: &mut [f64]) -> bool {
         let Some(step) = self.left_to_go(pinned, x) else { return false };
-        let part = self.barrier.as_mut().map_or(1.0, |barrier| barrier.largest_step(x, &step));
+        let part = self.barrier.as_mut().map_or(1.0, |barrier| barrier.largest_push(x, &step));
         for at in (0..x.len()).filter(|at| pinned[at / D]) {
             x[at] = if part == 1.0 { self.targets[at] } else { x[at] + part * step[at] };
         }
