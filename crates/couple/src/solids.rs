@@ -33,6 +33,18 @@ pub enum SolidElement {
     Hexahedron,
 }
 
+impl SolidElement {
+    /// Number of its particles.
+    pub fn corners(self) -> usize {
+        match self {
+            Self::Segment => 2,
+            Self::Triangle => 3,
+            Self::Tetrahedron => 4,
+            Self::Hexahedron => 8,
+        }
+    }
+}
+
 /// A named body of elements.
 #[derive(Debug, Clone)]
 pub struct SolidBody {

@@ -9,7 +9,8 @@ use splashdown_deformable::element::{Damping, DampingKind, ElementError, Materia
 use splashdown_deformable::incompressible::{Incompressible, IncompressibleOptions, Rings};
 use splashdown_deformable::integrate::{Driver, ImplicitScheme, Motion, Path, Scheme};
 use splashdown_deformable::material::{
-    Extension, ExtensionKind, Fibre, Lame, Law, Model, MuscleCurve, Plasticity, SplineBranch, Yield,
+    Extension, ExtensionKind, Fibre, Lame, Law, MaterialError, Model, MuscleCurve, Plasticity, SplineBranch,
+    Yield,
 };
 use splashdown_deformable::{
     AltitudeSprings, Altitudes, Bending, BendingModel, BendingPlasticity, EdgeSpring, EdgeSprings, Elements,
@@ -111,6 +112,9 @@ impl ElasticSpace<2> for Dim<2> {
         let failed = |error: &dyn std::fmt::Display| wrong(&body.name, error);
         let mut elements =
             Elements::triangles(&triangles, first, material).map_err(|error| failed(&error))?;
+        if let Some(lame) = regions(body, mesh, &material, Lame::new)? {
+            elements.set_lame(lame);
+        }
         if let Some(plastic) = &body.elastic.plastic {
             elements.set_plasticity(plasticity(plastic)).map_err(|error| failed(&error))?;
             set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
@@ -232,6 +236,9 @@ impl ElasticSpace<3> for Dim<3> {
                 let thickness = elastic.thickness.unwrap_or(1e-3);
                 let mut elements = Elements::membrane(&triangles, first, thickness, material)
                     .map_err(|error| failed(&error))?;
+                if let Some(lame) = regions(body, mesh, &material, Lame::plane_stress)? {
+                    elements.set_lame(lame);
+                }
                 if let Some(plastic) = &elastic.plastic {
                     elements.set_plasticity(plasticity(plastic)).map_err(|error| failed(&error))?;
                     set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
@@ -239,13 +246,11 @@ impl ElasticSpace<3> for Dim<3> {
                 elements.add_masses(mass);
                 solid.add(elements);
                 if let Some(own) = &elastic.bending {
-                    let mut bending = Bending::new(
-                        &triangles,
-                        first,
-                        BendingModel::DiscreteShells,
-                        own.stiffness,
-                        own.damping,
-                    );
+                    let model = match own.model {
+                        BendingLaw::Angle => BendingModel::DiscreteShells,
+                        BendingLaw::SineOfHalfAngle => BendingModel::SineHalfAngle,
+                    };
+                    let mut bending = Bending::new(&triangles, first, model, own.stiffness, own.damping);
                     if let Some(angle) = own.yield_angle {
                         let yield_angle = angle.to_radians();
                         bending = bending.with_plasticity(BendingPlasticity { yield_angle, hardening: 0.0 });
@@ -260,6 +265,9 @@ impl ElasticSpace<3> for Dim<3> {
                 };
                 let mut elements =
                     Elements::hexahedra(&hexahedra, first, material).map_err(|error| failed(&error))?;
+                if let Some(lame) = regions(body, mesh, &material, Lame::new)? {
+                    elements.set_lame(lame);
+                }
                 if let Some(plastic) = &elastic.plastic {
                     elements.set_plasticity(plasticity(plastic)).map_err(|error| failed(&error))?;
                     set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
@@ -274,6 +282,9 @@ impl ElasticSpace<3> for Dim<3> {
                 };
                 let mut elements =
                     Elements::tetrahedra(&tetrahedra, first, material).map_err(|error| failed(&error))?;
+                if let Some(lame) = regions(body, mesh, &material, Lame::new)? {
+                    elements.set_lame(lame);
+                }
                 if let Some(plastic) = &elastic.plastic {
                     elements.set_plasticity(plasticity(plastic)).map_err(|error| failed(&error))?;
                     set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
@@ -291,6 +302,34 @@ impl ElasticSpace<3> for Dim<3> {
         }
         Ok(())
     }
+}
+
+/// Lamé parameters of every element of a body that has regions.
+fn regions<const D: usize>(
+    body: &Deformable,
+    mesh: &Built<D>,
+    material: &Material,
+    lame: impl Fn(f64, f64) -> Result<Lame, MaterialError>,
+) -> Result<Option<Vec<Lame>>, BuildError> {
+    let (name, list) = (body.name.as_str(), &body.elastic.regions);
+    if list.is_empty() {
+        return Ok(None);
+    }
+    let corners = mesh.element.corners();
+    let mut all = vec![material.lame; mesh.elements.len() / corners];
+    for region in list {
+        let (from, to) = (point::<D>(name, &region.from)?, point::<D>(name, &region.to)?);
+        let poisson = region.poisson.or(body.material.as_ref().map(|own| own.poisson)).unwrap_or_default();
+        let own = lame(region.young, poisson).map_err(|error| wrong(name, error))?;
+        for (lame, nodes) in all.iter_mut().zip(mesh.elements.chunks_exact(corners)) {
+            let middle: Vector<D> =
+                nodes.iter().map(|&node| mesh.points[node as usize]).sum::<Vector<D>>() / corners as f64;
+            if (0..D).all(|axis| middle[axis] >= from[axis] && middle[axis] <= to[axis]) {
+                *lame = own;
+            }
+        }
+    }
+    Ok(Some(all))
 }
 
 /// Hands the positions of a plastic goal, if there is one, to `set`.
@@ -316,6 +355,7 @@ fn law(own: &ElasticMaterial) -> Law {
         ElasticModel::NeoHookean => Model::NeoHookean,
         ElasticModel::FixedCorotated => Model::FixedCorotated,
         ElasticModel::CompressibleFlow => Model::CompressibleFlow,
+        ElasticModel::MooneyRivlin => Model::MooneyRivlin { second: 0.25 },
         ElasticModel::Spline => {
             Model::Spline { compression: SplineBranch::default(), extension: SplineBranch::default() }
         }
@@ -553,6 +593,8 @@ where
         let options = SelfContactOptions {
             thickness: own.thickness,
             friction: own.friction,
+            stiffness: own.repulsion.unwrap_or(SelfContactOptions::default().stiffness),
+            continuous: !own.repulsion_only,
             ..SelfContactOptions::default()
         };
         let barrier =
@@ -564,6 +606,9 @@ where
         // Motions of a fiftieth of the distance that contact keeps do not show, and stiff contact forces make a residual say little.
         solids.integrator.implicit.resolution = 0.02 * own.thickness;
         solids.integrator.implicit.linear_tolerance = 0.1;
+    }
+    if let Some(resolution) = step.resolution {
+        solids.integrator.implicit.resolution = resolution;
     }
     let motion = Motion { position, velocity, time: 0.0 };
     if let Err(error) = solids.solid.update(&motion.position) {
@@ -636,12 +681,7 @@ fn edges<const D: usize>(mesh: &Built<D>) -> Vec<[u32; 2]> {
             &[[0, 1], [2, 3], [4, 5], [6, 7], [0, 2], [1, 3], [4, 6], [5, 7], [0, 4], [1, 5], [2, 6], [3, 7]]
         }
     };
-    let count = match mesh.element {
-        SolidElement::Segment => 2,
-        SolidElement::Triangle => 3,
-        SolidElement::Tetrahedron => 4,
-        SolidElement::Hexahedron => 8,
-    };
+    let count = mesh.element.corners();
     let of_element = |element: &[u32]| {
         corners
             .iter()

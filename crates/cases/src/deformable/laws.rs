@@ -29,7 +29,7 @@ fn models() -> [(&'static str, Model); 7] {
         ("fixed corotated", Model::FixedCorotated),
         ("compressible flow", Model::CompressibleFlow),
         ("spline", Model::Spline { compression: soft, extension: SplineBranch::default() }),
-        ("Mooney-Rivlin", Model::MooneyRivlin { mu_10: 1.2, mu_01: 0.7, bulk: 5.0 }),
+        ("Mooney-Rivlin", Model::MooneyRivlin { second: 0.37 }),
     ]
 }
 

@@ -130,9 +130,12 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         for &node in &bone {
             motion.velocity[3 * node + 1] = speed;
         }
-        run_steps(&mut integrator, &mut solid, &mut motion, dt, steps(0.1))?;
-        solid.update(&motion.position).map_err(failed("counting"))?;
-        inside_out = inside_out.max(solid.inverted());
+        // They are all inside out when the bone has just passed; later some turn over as a whole, which is not inside out.
+        for _ in 0..steps(0.1) {
+            run_steps(&mut integrator, &mut solid, &mut motion, dt, 1)?;
+            solid.update(&motion.position).map_err(failed("counting"))?;
+            inside_out = inside_out.max(solid.inverted());
+        }
     }
     for &node in &bone {
         motion.velocity[3 * node + 1] = 0.0;
@@ -148,7 +151,7 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
     );
     // 2 x 2 x 2 cells of five tetrahedra are between the bones.
     out.at_least(
-        "inverted elements with the bones crossed",
+        "most inverted elements while the bones are crossed",
         "muscle",
         inside_out as f64,
         40.0,

@@ -4,7 +4,8 @@
 //! Obstacles use the same barrier on their signed distance, continued quadratically below a hundredth of the reach: an obstacle that moves into a body must push it out rather
 //! than make the step impossible.
 
-use super::pairs::{ContactSurface, PairKind, first_time, gap};
+use super::pairs::{ContactSurface, PairKind, SurfaceTrees, gap};
+use super::paths::boxes_apart;
 use super::stiffness::ContactStiffness;
 use crate::collide::{Colliders, Obstacle};
 use crate::force::read;
@@ -33,10 +34,6 @@ impl Default for BarrierOptions {
     }
 }
 
-/// A path is stopped where the distance has shrunk to this part of what it was.
-const KEPT: f64 = 0.1;
-/// Part of the reach by which candidates are sought beyond where particles go.
-const COVER: f64 = 0.5;
 /// Part of the reach from an obstacle to which a particle that it does not feel yet may come in one Newton step.
 const APPROACH: f64 = 0.3;
 /// Part of the reach below which the barrier of an obstacle is continued quadratically.
@@ -72,18 +69,21 @@ pub struct Barrier<const D: usize>
 where
     Dim<D>: Space<D>,
 {
-    surface: ContactSurface<D>,
+    pub(super) surface: ContactSurface<D>,
     /// Options.
     pub options: BarrierOptions,
-    kappa: f64,
-    candidates: Vec<(PairKind, [u32; 4])>,
+    pub(super) kappa: f64,
+    pub(super) candidates: Vec<(PairKind, [u32; 4])>,
     /// Boxes of the particles for whose motion the candidates hold.
-    covered: Vec<Aabb<D>>,
+    pub(super) covered: Vec<Aabb<D>>,
+    /// Built anew in every step.
+    pub(super) trees: Option<SurfaceTrees<D>>,
     active: Vec<Active<D>>,
     rubs: Vec<Rub<D>>,
     start: Vec<f64>,
     slip: f64,
-    position: Vec<f64>,
+    /// Sliding of each of `rubs` at the last update (m).
+    slides: Vec<Vector<D>>,
     obstacles: Vec<Obstacle<D>>,
     colliders: Colliders,
 }
@@ -120,11 +120,12 @@ where
             kappa: 0.0,
             candidates: Vec::new(),
             covered: Vec::new(),
+            trees: None,
             active: Vec::new(),
             rubs: Vec::new(),
             start: Vec::new(),
             slip: 0.0,
-            position: Vec::new(),
+            slides: Vec::new(),
             obstacles: Vec::new(),
             colliders: Colliders::All,
         }
@@ -154,6 +155,7 @@ where
         self.start = start.to_vec();
         self.slip = self.options.slip_speed * dt;
         self.rubs.clear();
+        self.trees = None;
         self.find_candidates(start, start);
         self.evaluate(start);
         let friction = self.options.friction;
@@ -179,44 +181,17 @@ where
                 carried: velocity * dt,
             }));
         }
-        self.position = start.to_vec();
+        self.slides = vec![Vector::zeros(); self.rubs.len()];
+    }
+
+    /// Do surfaces of bodies feel each other at the last evaluation?
+    pub(crate) fn touches_itself(&self) -> bool {
+        self.active.iter().any(|contact| contact.weights[1..].iter().any(|&weight| weight != 0.0))
     }
 
     /// Contacts at the last evaluation.
     pub(crate) fn active(&self) -> usize {
         self.active.len() + self.rubs.len()
-    }
-
-    /// Finds the pairs that can come within the reach while every particle stays in the box of its places `from` and `to`, or keeps those that it has if they cover that.
-    fn find_candidates(&mut self, from: &[f64], to: &[f64]) {
-        if self.surface.points.is_empty() {
-            return;
-        }
-        let holds = |(node, covered): (usize, &Aabb<D>)| {
-            covered.contains(&read::<D>(from, node as u32)) && covered.contains(&read::<D>(to, node as u32))
-        };
-        if self.covered.len() * D == from.len() && self.covered.par_iter().enumerate().all(holds) {
-            return;
-        }
-        let reach = self.options.reach;
-        // Room for the shorter steps that follow a long one.
-        self.covered = (0..from.len() / D)
-            .into_par_iter()
-            .with_min_len(1024)
-            .map(|node| {
-                let (a, b) = (read::<D>(from, node as u32), read::<D>(to, node as u32));
-                let own = Aabb::empty().including(&a).including(&b);
-                own.grown(COVER * reach + 0.25 * own.extent().amax())
-            })
-            .collect();
-        let covered = &self.covered;
-        self.candidates = self.surface.candidates(|nodes| {
-            let mut bounds = Aabb::empty();
-            for &node in nodes {
-                bounds = bounds.union(&covered[node as usize]);
-            }
-            bounds.grown(0.5 * reach + 1e-9 * bounds.extent().amax())
-        });
     }
 
     /// Particles within the reach of an obstacle, with its velocity there.
@@ -282,9 +257,10 @@ where
     /// Takes new positions on the path of the last [`Self::largest_step`]; returns the energy with friction (J).
     pub(crate) fn update(&mut self, x: &[f64]) -> f64 {
         let mut energy = self.evaluate(x);
-        self.position.copy_from_slice(x);
-        for rub in &self.rubs {
-            let y = self.slide(rub, x).norm();
+        let rubs = self.rubs.par_iter().with_min_len(1024);
+        self.slides = rubs.map(|rub| self.slide(rub, x)).collect();
+        for (rub, slide) in self.rubs.iter().zip(&self.slides) {
+            let y = slide.norm();
             let e = self.slip;
             let smooth = if y < e { y * y / e - y * y * y / (3.0 * e * e) + e / 3.0 } else { y };
             energy += rub.limit * smooth;
@@ -326,8 +302,7 @@ where
                 }
             }
         }
-        for rub in &self.rubs {
-            let slide = self.slide(rub, &self.position);
+        for (rub, slide) in self.rubs.iter().zip(&self.slides) {
             let (per_slide, _) = self.friction(rub, slide.norm());
             for (&node, &weight) in rub.nodes.iter().zip(&rub.weights) {
                 if weight != 0.0 {
@@ -341,8 +316,7 @@ where
     }
 
     /// The positive semidefinite stiffness of a contact as a matrix between its points: `b'' n n^T`, and for friction the tangential part.
-    fn rub_block(&self, rub: &Rub<D>) -> Matrix<D> {
-        let slide = self.slide(rub, &self.position);
+    fn rub_block(&self, rub: &Rub<D>, slide: &Vector<D>) -> Matrix<D> {
         let y = slide.norm();
         let (across, along) = self.friction(rub, y);
         let tangent = Matrix::<D>::identity() - rub.normal * rub.normal.transpose();
@@ -361,9 +335,11 @@ where
             (contact.nodes, contact.weights, block)
         });
         let mut rows: Vec<_> = normal.collect();
-        let rubs = self.rubs.par_iter().with_min_len(1024);
-        rows.extend(rubs.map(|rub| (rub.nodes, rub.weights, self.rub_block(rub))).collect::<Vec<_>>());
-        ContactStiffness::new(rows, pinned)
+        let rubs = self.rubs.par_iter().zip(&self.slides).with_min_len(1024);
+        let of_rub =
+            |(rub, slide): (&Rub<D>, &Vector<D>)| (rub.nodes, rub.weights, self.rub_block(rub, slide));
+        rows.extend(rubs.map(of_rub).collect::<Vec<_>>());
+        ContactStiffness::new(&rows, pinned)
     }
 
     /// Shortens the steps of single particles that would run into an obstacle that they do not feel yet, so that they arrive within its reach; true if any.
@@ -387,62 +363,6 @@ where
         }
         any
     }
-
-    /// Largest part (0 to 1) of `step` that no pair of surfaces comes together on; also finds the candidates for all positions on the way.
-    pub(crate) fn largest_step(&mut self, x: &[f64], step: &[f64]) -> f64 {
-        let end: Vec<f64> = x.iter().zip(step).map(|(x, step)| x + step).collect();
-        self.find_candidates(x, &end);
-        let first = self
-            .candidates
-            .par_iter()
-            .with_min_len(256)
-            .map(|&(kind, nodes)| {
-                let motion = relative_motion::<D>(kind, &nodes, step);
-                // The boxes are not further apart than what is in them.
-                if boxes_apart::<D>(kind, &nodes, x, motion / (1.0 - KEPT)) {
-                    return 1.0;
-                }
-                let now = gap::<D>(kind, &nodes, x).distance;
-                if motion <= (1.0 - KEPT) * now {
-                    return 1.0;
-                }
-                first_time::<D>(kind, &nodes, x, &end, KEPT * now).map_or(1.0, |(time, _)| time)
-            })
-            .reduce(|| 1.0, f64::min);
-        if first < 1.0 { 0.9 * first } else { 1.0 }
-    }
-}
-
-/// Nodes of the two parts of a pair.
-fn parts(kind: PairKind, nodes: &[u32; 4]) -> (&[u32], &[u32]) {
-    nodes.split_at(if kind == PairKind::PointFace { 1 } else { 2 })
-}
-
-/// Are the boxes of the parts further apart than `reach` along an axis?
-fn boxes_apart<const D: usize>(kind: PairKind, nodes: &[u32; 4], x: &[f64], reach: f64) -> bool {
-    let (a, b) = parts(kind, nodes);
-    (0..D).any(|axis| {
-        let range = |nodes: &[u32]| {
-            nodes.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &node| {
-                let x = x[D * node as usize + axis];
-                (low.min(x), high.max(x))
-            })
-        };
-        let ((low_a, high_a), (low_b, high_b)) = (range(a), range(b));
-        low_a - high_b > reach || low_b - high_a > reach
-    })
-}
-
-/// Largest displacement of a node of one part relative to a node of the other.
-fn relative_motion<const D: usize>(kind: PairKind, nodes: &[u32; 4], step: &[f64]) -> f64 {
-    let (a, b) = parts(kind, nodes);
-    let mut largest: f64 = 0.0;
-    for &i in a {
-        for &j in b {
-            largest = largest.max((read::<D>(step, i) - read::<D>(step, j)).norm_squared());
-        }
-    }
-    largest.sqrt()
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod barrier;
 mod impulse;
 mod intersect;
 mod pairs;
+mod paths;
 mod repulsion;
 mod resolve;
 mod stiffness;

@@ -96,13 +96,31 @@ impl<const D: usize> ContactSurface<D> {
         }
     }
 
-    /// Pairs whose boxes, given by `bounds(nodes)`, overlap; without common nodes; points against faces first.
-    pub(super) fn candidates(&self, bounds: impl Fn(&[u32]) -> Aabb<D> + Sync) -> Vec<(PairKind, [u32; 4])> {
-        let faces = Bvh::from_fn(self.faces.len(), |face| bounds(&self.faces[face as usize]));
-        let points =
-            Bvh::from_fn(self.points.len(), |point| bounds(&self.points[point as usize..point as usize + 1]));
+    /// Pairs whose boxes, given by `bounds(nodes)`, overlap; without common nodes; points against faces first. Trees that are given are refitted rather than built: their order decides that
+    /// of the pairs.
+    pub(super) fn candidates(
+        &self,
+        trees: &mut Option<SurfaceTrees<D>>,
+        bounds: impl Fn(&[u32]) -> Aabb<D> + Sync,
+    ) -> Vec<(PairKind, [u32; 4])> {
+        let of_face = |face: u32| bounds(&self.faces[face as usize]);
+        let of_point = |point: u32| bounds(&self.points[point as usize..point as usize + 1]);
+        let of_edge = |edge: u32| bounds(&self.edges[edge as usize]);
+        let SurfaceTrees { faces, points, edges } = match trees {
+            Some(trees) => {
+                trees.faces.refit(of_face);
+                trees.points.refit(of_point);
+                trees.edges.refit(of_edge);
+                trees
+            }
+            None => trees.insert(SurfaceTrees {
+                faces: Bvh::from_fn(self.faces.len(), of_face),
+                points: Bvh::from_fn(self.points.len(), of_point),
+                edges: Bvh::from_fn(self.edges.len(), of_edge),
+            }),
+        };
         let mut found: Vec<(PairKind, [u32; 4])> = points
-            .pairs_with(&faces, |point, face| {
+            .pairs_with(faces, |point, face| {
                 !self.faces[face as usize].contains(&self.points[point as usize])
             })
             .into_iter()
@@ -111,19 +129,25 @@ impl<const D: usize> ContactSurface<D> {
                 (PairKind::PointFace, [self.points[point as usize], face[0], face[1], face[D - 1]])
             })
             .collect();
-        if D == 3 {
-            let edges = Bvh::from_fn(self.edges.len(), |edge| bounds(&self.edges[edge as usize]));
-            let apart = |i: u32, j: u32| {
-                let ([a, b], other) = (self.edges[i as usize], self.edges[j as usize]);
-                !other.contains(&a) && !other.contains(&b)
-            };
-            found.extend(edges.self_pairs(apart).into_iter().map(|[i, j]| {
-                let ([a, b], [c, d]) = (self.edges[i as usize], self.edges[j as usize]);
-                (PairKind::EdgeEdge, [a, b, c, d])
-            }));
-        }
+        // There are edges in 3D only.
+        let apart = |i: u32, j: u32| {
+            let ([a, b], other) = (self.edges[i as usize], self.edges[j as usize]);
+            !other.contains(&a) && !other.contains(&b)
+        };
+        found.extend(edges.self_pairs(apart).into_iter().map(|[i, j]| {
+            let ([a, b], [c, d]) = (self.edges[i as usize], self.edges[j as usize]);
+            (PairKind::EdgeEdge, [a, b, c, d])
+        }));
         found
     }
+}
+
+/// Trees over the parts of a surface.
+#[derive(Debug, Clone)]
+pub(super) struct SurfaceTrees<const D: usize> {
+    faces: Bvh<D>,
+    points: Bvh<D>,
+    edges: Bvh<D>,
 }
 
 /// Distance of a pair at `x`.
@@ -151,16 +175,15 @@ pub(super) fn gap<const D: usize>(kind: PairKind, nodes: &[u32; 4], x: &[f64]) -
     }
 }
 
-/// First time (0 to 1) at which a pair comes closer than `separation` on its way from `start` to `end`, with weights and normal there.
+/// First time (0 to 1) at which a pair comes closer than the separation of the options on its way from `start` to `end`, with weights and normal there.
 #[inline(never)]
 pub(super) fn first_time<const D: usize>(
     kind: PairKind,
     nodes: &[u32; 4],
     start: &[f64],
     end: &[f64],
-    separation: f64,
+    options: &CcdOptions,
 ) -> Option<(f64, Gap<D>)> {
-    let options = CcdOptions { separation, ..CcdOptions::default() };
     let (from, to) = (|i: usize| read::<D>(start, nodes[i]), |i: usize| read::<D>(end, nodes[i]));
     let mut weights = [0.0; 4];
     match kind {
@@ -170,7 +193,7 @@ pub(super) fn first_time<const D: usize>(
                 start: std::array::from_fn(|i| from(i + 1)),
                 end: std::array::from_fn(|i| to(i + 1)),
             };
-            let contact = first_contact(&point, &face, &options)?;
+            let contact = first_contact(&point, &face, options)?;
             weights[0] = 1.0;
             for i in 0..D {
                 weights[i + 1] = -contact.weights_b[i];
@@ -180,7 +203,7 @@ pub(super) fn first_time<const D: usize>(
         PairKind::EdgeEdge => {
             let a = Motion { start: [from(0), from(1)], end: [to(0), to(1)] };
             let b = Motion { start: [from(2), from(3)], end: [to(2), to(3)] };
-            let contact = first_contact(&a, &b, &options)?;
+            let contact = first_contact(&a, &b, options)?;
             for i in 0..2 {
                 weights[i] = contact.weights_a[i];
                 weights[i + 2] = -contact.weights_b[i];
@@ -241,7 +264,7 @@ where
     pub(super) fn search(&self, x: &[f64], factor: f64) -> Vec<Pair<D>> {
         let reach =
             |nodes: &[u32]| nodes.iter().map(|&node| self.thickness[node as usize]).fold(0.0, f64::max);
-        let candidates = self.surface.candidates(|nodes| {
+        let candidates = self.surface.candidates(&mut None, |nodes| {
             let points: Vec<Vector<D>> = nodes.iter().map(|&node| read::<D>(x, node)).collect();
             Aabb::of_points(&points).grown(0.5 * factor * self.options.thickness)
         });

@@ -6,6 +6,7 @@ use super::{PairKind, SelfContactReport};
 use crate::force::read;
 use crate::integrate::IntegrateError;
 use splashdown_geometry::bounds::Aabb;
+use splashdown_geometry::ccd::CcdOptions;
 use splashdown_math::{Coordinates, Dim, Space, Spin, Vector};
 use splashdown_parallel::prelude::*;
 
@@ -49,7 +50,9 @@ where
         if round < IMPULSE_ROUNDS {
             for (kind, nodes) in &hits {
                 // Earlier impulses of this round may have settled it.
-                let Some((_, gap)) = first_time::<D>(*kind, nodes, start, end, 0.0) else { continue };
+                let Some((_, gap)) = first_time::<D>(*kind, nodes, start, end, &CcdOptions::default()) else {
+                    continue;
+                };
                 let approach = relative_velocity::<D>(nodes, &gap.weights, &average).dot(&gap.normal);
                 let reach = nodes.iter().map(|&node| thickness[node as usize]).fold(0.0, f64::max);
                 let change = MARGIN * reach / dt - approach;
@@ -83,7 +86,7 @@ fn collisions<const D: usize>(
     start: &[f64],
     end: &[f64],
 ) -> Vec<(PairKind, [u32; 4])> {
-    let candidates = surface.candidates(|nodes| {
+    let candidates = surface.candidates(&mut None, |nodes| {
         let mut bounds = Aabb::empty();
         for &node in nodes {
             bounds = bounds.including(&read::<D>(start, node)).including(&read::<D>(end, node));
@@ -94,7 +97,7 @@ fn collisions<const D: usize>(
     candidates
         .into_par_iter()
         .with_min_len(256)
-        .filter(|(kind, nodes)| first_time::<D>(*kind, nodes, start, end, 0.0).is_some())
+        .filter(|(kind, nodes)| first_time::<D>(*kind, nodes, start, end, &CcdOptions::default()).is_some())
         .collect()
 }
 

@@ -129,3 +129,53 @@ fn intersection_test_finds_crossings_and_only_those() {
     assert_eq!(intersections(&plane, &[0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 1.0, 0.0]), 1);
     assert_eq!(intersections(&plane, &[0.0, 0.0, 1.0, 1.0, 0.0, 1.0, 0.4, 0.6]), 0);
 }
+
+/// Spec DS-44: a body as thin as a sheet of paper that comes at 10 m/s is stopped by the cloth that it hits in the path, and takes it along; it arrives where it was sent.
+#[test]
+fn a_thin_fast_plate_does_not_pass_through_cloth() {
+    use crate::integrate::{Driver, Path};
+    for (scheme, dt) in [(Scheme::B, 2e-4), (Scheme::Implicit(ImplicitScheme::BackwardEuler), 1e-3)] {
+        let (mut solid, mut motion, surface, mut rest) = cloth(6, 0.0);
+        solid.gravity = Vector::zeros();
+        let first = solid.len() as u32;
+        let corners = [(-0.1, 0.4), (0.1, 0.4), (0.1, 0.6), (-0.1, 0.6)];
+        let plate: Vec<Vector<3>> = corners.iter().map(|&(x, y)| Vector::<3>::new(x, y, 0.12)).collect();
+        solid.add_particles(&[1.0; 4], &[true; 4]);
+        for x in &plate {
+            rest.extend(x.iter());
+            motion.position.extend(x.iter());
+            motion.velocity.extend([0.0; 3]);
+        }
+        let mut faces = surface.faces().to_vec();
+        faces.extend([[first, first + 1, first + 2], [first, first + 2, first + 3]]);
+        let surface = ContactSurface::new(faces);
+        let options = SelfContactOptions { thickness: 4e-3, ..SelfContactOptions::default() };
+        let barrier = BarrierOptions { reach: 4e-3, ..BarrierOptions::default() };
+        let mut integrator = Integrator::new(scheme);
+        integrator.tolerance = 1e-4;
+        integrator.implicit.strict = false;
+        integrator.implicit.tolerance = 1e-2;
+        integrator.self_contact =
+            Some(SelfContact::new(surface.clone(), &rest, options).with_barrier(barrier));
+        let nodes = plate.iter().enumerate().map(|(k, x)| (first + k as u32, *x)).collect();
+        let path = Path {
+            velocity: Vector::<3>::new(0.0, 0.0, -10.0),
+            centre: Vector::zeros(),
+            spin: [0.0; 3],
+            start: 0.0,
+            end: 0.03,
+        };
+        integrator.drivers.push(Driver::new(nodes, path));
+        while motion.time < 0.03 - 1e-9 {
+            integrator.step(&mut solid, &mut motion, dt).unwrap();
+            assert_eq!(intersections(&surface, &motion.position), 0, "{scheme:?} at {} s", motion.time);
+        }
+        let plate = motion.point::<3>(first as usize)[2];
+        assert!((plate + 0.18).abs() < 1e-9, "{scheme:?}: the plate is at {plate}");
+        // Nothing of the cloth is left behind in front of what hit it.
+        let behind = (0..first as usize)
+            .map(|node| motion.point::<3>(node))
+            .filter(|x| x[0].abs() < 0.09 && (x[1] - 0.5).abs() < 0.09 && x[2] > plate);
+        assert_eq!(behind.count(), 0, "{scheme:?}");
+    }
+}

@@ -6,7 +6,9 @@
 mod carriers;
 mod explicit;
 mod implicit;
+mod linear;
 mod links;
+mod newton;
 #[cfg(test)]
 mod tests;
 mod velocity;

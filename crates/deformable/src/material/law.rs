@@ -41,10 +41,9 @@ impl Law {
                     }
                 }
             }
-            Model::MooneyRivlin { mu_10, mu_01, bulk } => {
-                not_negative("mu_10 (Pa)", mu_10)?;
-                not_negative("mu_01 (Pa)", mu_01)?;
-                not_negative("the bulk modulus (Pa)", bulk)?;
+            Model::MooneyRivlin { second } => {
+                not_negative("the part of mu_01 of the Mooney-Rivlin model", second)?;
+                not_negative("the part of mu_10 of the Mooney-Rivlin model", 1.0 - second)?;
             }
             Model::Linear if self.extension != Extension::NONE => {
                 return Err(MaterialError::Combination(

@@ -69,14 +69,10 @@ pub enum Model {
         /// Above rest length.
         extension: SplineBranch,
     },
-    /// Quasi-incompressible Mooney-Rivlin, for the matrix of muscles. Does not use the Lamé parameters.
+    /// Quasi-incompressible Mooney-Rivlin, for the matrix of muscles: `mu_10 + mu_01 = mu / 2`, and the bulk modulus `lambda + 2/3 mu` for the logarithm of the volume.
     MooneyRivlin {
-        /// First coefficient (Pa).
-        mu_10: f64,
-        /// Second coefficient (Pa).
-        mu_01: f64,
-        /// Bulk modulus of the logarithmic volume term (Pa).
-        bulk: f64,
+        /// Part of the second coefficient, `mu_01 / (mu_10 + mu_01)`, 0 to 1.
+        second: f64,
     },
 }
 
@@ -117,7 +113,8 @@ impl Model {
                 let sum: f64 = strain.iter().map(|&e| branch(compression, extension, e).integral(e)).sum();
                 2.0 * mu * sum + 0.5 * lambda * strain.sum().powi(2)
             }
-            Self::MooneyRivlin { mu_10, mu_01, bulk } => {
+            Self::MooneyRivlin { second } => {
+                let [mu_10, mu_01, bulk] = mooney_rivlin(lame, *second);
                 let (i1, i4) = invariants(s);
                 let (j, log) = (volume.powf(-2.0 / 3.0), volume.ln());
                 mu_10 * (j * i1 - 3.0) + mu_01 * (0.5 * j * j * (i1 * i1 - i4) - 3.0) + 0.5 * bulk * log * log
@@ -154,8 +151,8 @@ impl Model {
                 let trace = lambda * (s.sum() - C as f64);
                 s.map(|s| 2.0 * mu * branch(compression, extension, s - 1.0).evaluate(s - 1.0).0 + trace)
             }
-            Self::MooneyRivlin { mu_10, mu_01, bulk } => {
-                let r = MooneyRivlinTerms::new(s, *mu_10, *mu_01, *bulk);
+            Self::MooneyRivlin { second } => {
+                let r = MooneyRivlinTerms::new(s, mooney_rivlin(lame, *second));
                 s.map(|s| r.linear * s - r.cubic * s * s * s + r.inverse / s)
             }
         }
@@ -189,8 +186,8 @@ impl Model {
                 let slope = branch(compression, extension, s[i] - 1.0).evaluate(s[i] - 1.0).1;
                 2.0 * mu * slope * diagonal(i, j) + lambda
             }),
-            Self::MooneyRivlin { mu_10, mu_01, bulk } => {
-                let r = MooneyRivlinTerms::new(s, *mu_10, *mu_01, *bulk);
+            Self::MooneyRivlin { second } => {
+                let r = MooneyRivlinTerms::new(s, mooney_rivlin(lame, *second));
                 Matrix::from_fn(|i, k| {
                     let (linear, cubic, inverse) = r.derivatives(s[k]);
                     diagonal(i, k) * (r.linear - 3.0 * r.cubic * s[i] * s[i] - r.inverse / (s[i] * s[i]))
@@ -234,8 +231,8 @@ impl Model {
             Self::Spline { .. } => {
                 &|i, j| (divided_difference(s, i, j, |s| self.stress(lame, s)), by_definition(i, j))
             }
-            Self::MooneyRivlin { mu_10, mu_01, bulk } => {
-                let r = MooneyRivlinTerms::new(s, *mu_10, *mu_01, *bulk);
+            Self::MooneyRivlin { second } => {
+                let r = MooneyRivlinTerms::new(s, mooney_rivlin(lame, *second));
                 &move |i: usize, j: usize| {
                     let (square, cross) = (s[i] * s[i] + s[j] * s[j], s[i] * s[j]);
                     (
@@ -269,7 +266,10 @@ impl Model {
             Self::Spline { compression, extension } => {
                 lame.lambda + 2.0 * lame.mu * compression.hardening.max(extension.hardening).max(1.0)
             }
-            Self::MooneyRivlin { mu_10, mu_01, bulk } => bulk + 8.0 / 3.0 * 2.0 * (mu_10 + mu_01),
+            Self::MooneyRivlin { second } => {
+                let [mu_10, mu_01, bulk] = mooney_rivlin(lame, *second);
+                bulk + 8.0 / 3.0 * 2.0 * (mu_10 + mu_01)
+            }
             Self::CompressibleFlow => lame.lambda,
             _ => lame.wave_modulus(),
         }
@@ -321,6 +321,12 @@ fn invariants<const C: usize>(s: &Vector<C>) -> (f64, f64) {
     (s.norm_squared() + rest, s.iter().map(|s| s.powi(4)).sum::<f64>() + rest)
 }
 
+/// `mu_10`, `mu_01` and the bulk modulus (Pa).
+fn mooney_rivlin(lame: &Lame, second: f64) -> [f64; 3] {
+    let sum = 0.5 * lame.mu;
+    [(1.0 - second) * sum, second * sum, lame.lambda + 2.0 / 3.0 * lame.mu]
+}
+
 /// `P^_i = linear s_i - cubic s_i^3 + inverse / s_i`.
 struct MooneyRivlinTerms {
     j: f64,
@@ -335,7 +341,7 @@ struct MooneyRivlinTerms {
 }
 
 impl MooneyRivlinTerms {
-    fn new<const C: usize>(s: &Vector<C>, mu_10: f64, mu_01: f64, bulk: f64) -> Self {
+    fn new<const C: usize>(s: &Vector<C>, [mu_10, mu_01, bulk]: [f64; 3]) -> Self {
         let (i1, i4) = invariants(s);
         let volume = s.product();
         let j = volume.powf(-2.0 / 3.0);

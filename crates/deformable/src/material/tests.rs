@@ -13,7 +13,7 @@ fn models() -> Vec<Model> {
         Model::FixedCorotated,
         Model::CompressibleFlow,
         Model::Spline { compression: soft, extension: SplineBranch::default() },
-        Model::MooneyRivlin { mu_10: 1.2, mu_01: 0.7, bulk: 5.0 },
+        Model::MooneyRivlin { second: 0.37 },
     ]
 }
 
@@ -307,6 +307,21 @@ fn no_state_has_less_energy_than_rest() {
                 lowest = lowest.min(law.energy(&lame, &s));
             }
             assert!(lowest > 0.0, "{model:?}, {poisson}: {lowest}");
+        }
+    }
+}
+
+#[test]
+fn moduli_at_rest_are_the_lame_parameters() {
+    let rest = Vector::<3>::repeat(1.0);
+    for model in models() {
+        let hessian = model.hessian(&LAME, &rest);
+        for i in 0..3 {
+            for j in 0..3 {
+                let shear =
+                    if matches!(model, Model::CompressibleFlow) || i != j { 0.0 } else { 2.0 * LAME.mu };
+                assert!((hessian[(i, j)] - LAME.lambda - shear).abs() < 1e-12, "{model:?}: {hessian}");
+            }
         }
     }
 }

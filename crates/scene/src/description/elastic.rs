@@ -169,6 +169,8 @@ pub enum ElasticModel {
     CompressibleFlow,
     /// Hardens in compression and extension.
     Spline,
+    /// Mooney-Rivlin, as for the matrix of muscles; a quarter of its shear modulus is in the second invariant.
+    MooneyRivlin,
 }
 
 /// What is damped.
@@ -225,10 +227,43 @@ pub struct BendingDescription {
     #[serde(default)]
     #[schemars(range(min = 0))]
     pub damping: f64,
+    /// How the force grows with the angle.
+    #[serde(default)]
+    pub model: BendingLaw,
     /// Angle (degrees) from which a fold stays. Default: folds spring back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub yield_angle: Option<f64>,
+}
+
+/// How the force of bending grows with the angle of a fold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BendingLaw {
+    /// With the angle; has an energy, as implicit steps want.
+    #[default]
+    Angle,
+    /// With the sine of half the angle: bounded for sharp folds.
+    SineOfHalfAngle,
+}
+
+/// Elements that are stiffer or softer than the rest of their body: all whose middle is within a box of the rest shape.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Region {
+    /// Lowest corner of the box (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub from: Vec<f64>,
+    /// Highest corner of the box (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub to: Vec<f64>,
+    /// Young's modulus there (Pa).
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub young: f64,
+    /// Poisson's ratio there (no unit). Default: that of the material.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = -1, "exclusiveMaximum" = 0.5))]
+    pub poisson: Option<f64>,
 }
 
 /// Plastic flow of elements.
@@ -356,6 +391,9 @@ pub struct ElasticBody {
     /// Bending of a sheet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bending: Option<BendingDescription>,
+    /// Regions of other stiffness; where they overlap, the last one counts.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub regions: Vec<Region>,
     /// Plastic flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plastic: Option<PlasticDescription>,
@@ -419,6 +457,10 @@ pub struct ElasticStep {
     /// Residual force of an implicit step relative to the largest force.
     #[schemars(extend("exclusiveMinimum" = 0), range(max = 0.1))]
     pub tolerance: f64,
+    /// Displacement (m) below which a Newton iteration of an implicit step is not worth taking. Default: a fiftieth of the thickness of `self_contact`, none without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub resolution: Option<f64>,
     /// How incompressible bodies keep their volume.
     pub volume: VolumeStep,
 }
@@ -466,6 +508,7 @@ impl Default for ElasticStep {
             self_contact: None,
             newton_iterations: 50,
             tolerance: 1e-3,
+            resolution: None,
             volume: VolumeStep::default(),
         }
     }
@@ -517,6 +560,13 @@ pub struct SelfContactDescription {
     #[serde(default = "friction")]
     #[schemars(range(min = 0))]
     pub friction: f64,
+    /// Explicit schemes: strength (N) of the elastic part of the repulsion. Default: 30.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub repulsion: Option<f64>,
+    /// Explicit schemes: leave out the detection of collisions along the paths, so that only the repulsion keeps surfaces apart. Faster, but what is fast may pass through.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub repulsion_only: bool,
 }
 
 fn one() -> f64 {

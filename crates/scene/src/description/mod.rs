@@ -20,10 +20,10 @@ pub use body::{
 };
 pub use coupling::{CouplingChoices, FaceMassWord, FluidCoupling, FormWord, TangentialWord};
 pub use elastic::{
-    BagGeometry, BallGeometry, BendingDescription, BoxGeometry, Disturbance, ElasticBody, ElasticCollisions,
-    ElasticDamping, ElasticIntegrator, ElasticMaterial, ElasticModel, ElasticStep, ElementSprings,
-    FibreDescription, FileGeometry, Hold, Inversion, PlasticDescription, SelfContactDescription,
-    SheetGeometry, TiedTo, TorusGeometry, VolumeStep,
+    BagGeometry, BallGeometry, BendingDescription, BendingLaw, BoxGeometry, Disturbance, ElasticBody,
+    ElasticCollisions, ElasticDamping, ElasticIntegrator, ElasticMaterial, ElasticModel, ElasticStep,
+    ElementSprings, FibreDescription, FileGeometry, Hold, Inversion, PlasticDescription, Region,
+    SelfContactDescription, SheetGeometry, TiedTo, TorusGeometry, VolumeStep,
 };
 pub use fluid::{
     CellSize, Fluid, FluidForce, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion, FluidSheet, FluidSide,

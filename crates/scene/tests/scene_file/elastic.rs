@@ -9,7 +9,11 @@ fn bar(step: &str, more: &str) -> World<3> {
     let text = format!(
         "dimension = 3\ngravity = [0, 0, 0]\n[time]\nend = 1\n[elastic]\n{step}\n[[deformable]]\nname = \"bar\"\ngeometry = {{ box = {{ from = [0, 0, 0], size = [0.2, 1, 0.2], cells = [1, 5, 1] }} }}\ndensity = 1000\nmaterial = {{ young = 60000, damping = 0.02 }}\nelastic = {{ hold = [{{ from = [-1, 0.99, -1], to = [1, 1.01, 1] }}], {more} }}\n"
     );
-    let scene = Scene::parse("bar.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+    three(&text)
+}
+
+fn three(text: &str) -> World<3> {
+    let scene = Scene::parse("bar.toml", text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
     match build(&scene).expect("a world") {
         AnyWorld::Three(world) => *world,
         AnyWorld::Two(_) => unreachable!("it has three dimensions"),
@@ -115,4 +119,59 @@ fn tied_bodies_hang_by_their_springs() {
 fn a_tie_to_nothing_is_told() {
     let message = super::first_error(&tied("scheme_b", "blok"), &[]);
     assert!(message.contains("`weight` is tied to `blok`"), "{message}");
+}
+
+#[test]
+fn regions_share_a_stretch_as_springs_in_a_row_do() {
+    // Two fifths of the bar are four times as stiff; pulled by 0.1 m in all they give 1/28 of their length and the rest 1/7.
+    for (cells, kind) in [
+        ("cells = [1, 5, 1]", "five tetrahedra a cell"),
+        ("cells = [1, 5, 1], hexahedra = true", "hexahedra"),
+    ] {
+        let text = format!(
+            "dimension = 3\ngravity = [0, 0, 0]\n[time]\nend = 2\n[elastic]\nintegrator = \"backward_euler\"\n[[deformable]]\nname = \"bar\"\ngeometry = {{ box = {{ from = [0, 0, 0], size = [0.2, 1, 0.2], {cells} }} }}\ndensity = 100\nmaterial = {{ young = 60000, poisson = 0, damping = 0.02 }}\nelastic = {{ hold = [{{ from = [-1, 0.99, -1], to = [1, 1.01, 1] }}, {{ from = [-1, -0.01, -1], to = [1, 0.01, 1], velocity = [0, -0.2, 0], end = 0.5 }}], regions = [{{ from = [-1, 0, -1], to = [1, 0.4, 1], young = 240000 }}] }}\n"
+        );
+        let mut world = three(&text);
+        run(&mut world, 200);
+        let position = &world.state().solids.motion.position;
+        let rest = &world.solids().expect("solids").bodies[0].rest;
+        let mut seen = 0;
+        for (x, rest) in position.chunks_exact(3).zip(rest.chunks_exact(3)) {
+            if (rest[1] - 0.4).abs() < 1e-9 {
+                seen += 1;
+                assert!(
+                    (x[1] - (0.3 + 0.4 / 28.0)).abs() < 1e-4,
+                    "{kind}: {} instead of {}",
+                    x[1],
+                    0.3 + 0.4 / 28.0
+                );
+            }
+        }
+        assert_eq!(seen, 4);
+    }
+}
+
+#[test]
+fn options_of_contact_and_of_implicit_steps_reach_the_integrator() {
+    let step = "integrator = \"backward_euler\"\nresolution = 2e-4\nself_contact = { thickness = 0.01, repulsion = 12, repulsion_only = true }";
+    let world = bar(step, "");
+    let integrator = &world.solids().expect("solids").integrator;
+    assert_eq!(integrator.implicit.resolution, 2e-4);
+    let options = integrator.self_contact.as_ref().expect("self-contact").options;
+    assert_eq!((options.stiffness, options.continuous), (12.0, false));
+}
+
+#[test]
+fn a_sheet_with_sine_bending_and_a_mooney_rivlin_block_run() {
+    let text = "dimension = 3\ngravity = [0, -9.81, 0]\n[time]\nend = 1\n[[deformable]]\nname = \"sheet\"\ngeometry = { sheet = { corner = [0, 1, 0], u = [0.5, 0, 0], v = [0, 0, 0.5], cells = [4, 4] } }\ndensity = 300\nmaterial = { young = 10000, damping = 0.002 }\nelastic = { bending = { stiffness = 1e-3, model = \"sine_of_half_angle\" }, hold = [{ from = [-1, 0, -1], to = [0.01, 2, 1] }] }\n[[deformable]]\nname = \"block\"\ngeometry = { box = { from = [1, 1, 0], size = [0.3, 0.3, 0.3], cells = [2, 2, 2] } }\ndensity = 1000\nmaterial = { model = \"mooney_rivlin\", young = 40000, poisson = 0.4, damping = 0.01 }\nelastic = { hold = [{ from = [0, 1.29, -1], to = [2, 1.31, 1] }] }\n";
+    let mut world = three(text);
+    run(&mut world, 30);
+    let position = &world.state().solids.motion.position;
+    assert!(position.iter().all(|x| x.is_finite()));
+    // Both hang lower than they started, and stay in one piece.
+    let low =
+        |nodes: std::ops::Range<usize>| nodes.map(|node| position[3 * node + 1]).fold(f64::MAX, f64::min);
+    let (sheet, block) = (low(0..25), low(25..position.len() / 3));
+    assert!(sheet < 0.95 && sheet > 0.4, "{sheet}");
+    assert!(block < 0.999 && block > 0.9, "{block}");
 }
