@@ -6,6 +6,7 @@
 //! Both leave alone what touches: rows that keep the normal velocity of contacts are part of the same system, so that nothing has to be swept.
 //! The material never sees any of this; Poisson's ratio 0 suits it best.
 
+mod null_modes;
 mod rings;
 #[cfg(test)]
 mod tests;
@@ -17,8 +18,9 @@ use crate::contact::ContactRow;
 use crate::integrate::Constraints;
 use crate::solid::Solid;
 use splashdown_solve::{
-    ConstraintFilter, Iteration, Jacobi, LinearOperator, SolveError, Stopping, Workspace, minres,
+    ConstraintFilter, Iteration, Jacobi, LinearOperator, Progress, SolveError, Stopping, Workspace, minres,
 };
+use std::ops::ControlFlow;
 
 /// Relative rounding of volumes and rates.
 const ROUNDING: f64 = 1e-14;
@@ -68,6 +70,8 @@ pub struct IncompressibleReport {
 #[derive(Debug, Clone)]
 pub struct Incompressible<const D: usize> {
     rings: Rings<D>,
+    /// Pressures of the last solve, for diagnosis only.
+    pressures: Vec<f64>,
     /// Options.
     pub options: IncompressibleOptions,
 }
@@ -83,12 +87,18 @@ pub struct Kept<'a, const D: usize> {
 impl<const D: usize> Incompressible<D> {
     /// Keeps the volumes of `rings`.
     pub fn new(rings: Rings<D>, options: IncompressibleOptions) -> Self {
-        Self { rings, options }
+        Self { rings, pressures: Vec::new(), options }
     }
 
     /// The rings, at the positions of the last correction.
     pub fn rings(&self) -> &Rings<D> {
         &self.rings
+    }
+
+    /// Pressures of the rings times the duration over which they act (Pa s) in the last solve. On structured meshes they have parts that push nothing: only their means over the
+    /// corners of a simplex, [`Rings::means`], say something.
+    pub fn pressures(&self) -> &[f64] {
+        &self.pressures
     }
 
     /// Largest relative error of a ring's volume at `position`, and that of the whole volume.
@@ -184,6 +194,8 @@ impl<const D: usize> Incompressible<D> {
         for (rhs, wanted) in rhs.iter_mut().zip(wanted) {
             *rhs -= wanted;
         }
+        // Rates that no pressure can bring about: only the clamp asks for them.
+        self.rings.remove_null_modes(&mut rhs);
         let mut diagonal = self.rings.diagonal(&inverse_mass);
         diagonal.extend(kept.pairs.iter().map(|pair| {
             let own = |(&node, &weight): (&u32, &f64)| weight * weight * inverse_mass[node as usize];
@@ -204,12 +216,15 @@ impl<const D: usize> Incompressible<D> {
             ..Stopping::relative(self.options.tolerance)
         };
         let mut pressure = vec![0.0; rhs.len()];
+        let mut stall = Stall::default();
+        let mut watch = |progress: Progress| stall.watch(progress);
+        let mut iteration = Iteration { monitor: Some(&mut watch), ..Iteration::new(stopping) };
         let solved = minres(
             &system,
             &mut preconditioner,
             &rhs,
             &mut pressure,
-            &mut Iteration::new(stopping),
+            &mut iteration,
             &mut Workspace::default(),
         )?;
         report.iterations += solved.iterations;
@@ -219,7 +234,32 @@ impl<const D: usize> Incompressible<D> {
         for (velocity, change) in velocity.iter_mut().zip(&change) {
             *velocity -= change;
         }
+        pressure.truncate(self.rings.len());
+        self.rings.remove_null_modes(&mut pressure);
+        self.pressures = pressure;
         Ok(())
+    }
+}
+
+/// Ends a solve whose residual no longer falls: contacts can ask for what no pressure gives, and the iterate would only grow.
+#[derive(Default)]
+struct Stall {
+    seen: Vec<f64>,
+}
+
+impl Stall {
+    /// Iterations in which the residual must have fallen by [`Self::FALL`].
+    const WINDOW: usize = 50;
+    const FALL: f64 = 0.98;
+
+    fn watch(&mut self, progress: Progress) -> ControlFlow<()> {
+        self.seen.push(progress.residual);
+        let stalled = self
+            .seen
+            .len()
+            .checked_sub(Self::WINDOW + 1)
+            .is_some_and(|before| progress.residual > Self::FALL * self.seen[before]);
+        if stalled { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     }
 }
 

@@ -15,6 +15,7 @@ use crate::force::read;
 use crate::incompressible::Kept;
 use crate::solid::Solid;
 use splashdown_math::{Dim, Space, Vector};
+use std::collections::BTreeSet;
 
 /// An explicit step under way: what its stages hand on. Flat, `D` entries a particle.
 #[derive(Debug, Clone)]
@@ -33,6 +34,9 @@ pub struct Stages {
     /// Length of the step (s).
     pub dt: f64,
 }
+
+/// Most corrections of positions in a step with contacts in the prediction, each with the contacts that the one before brought.
+const MOST_ROUNDS: usize = 4;
 
 /// A change of velocities, the velocity at which implicit forces act with what is missing, and the iterations.
 type LinkedVelocity = (Vec<f64>, [Vec<f64>; 2], usize);
@@ -169,19 +173,35 @@ where
         else {
             return Ok([moving, resisted, missing]);
         };
-        let touches = self.coming_touches(solid, motion, &moving, dt);
-        if contact_first {
-            let mut start = motion.velocity.clone();
-            hold(&mut start, &touches);
-            let (half, iterations) = self.velocity_change(solid, &start, 0.5 * dt, &touches)?;
-            report.linear_iterations += iterations;
-            moving = plus(&start, 1.0, &half);
-        }
         let pairs = self.self_contact.as_ref().map_or_else(Vec::new, |c| c.rows(&motion.position, 1.0));
-        let kept = Kept { touches: &touches, pairs: &pairs };
-        if let Some(body) = &mut self.incompressible {
-            let report = &mut report.incompressible;
-            body.correct_motion(solid, &motion.position, &mut moving, dt, &kept, report)?;
+        let mut touches = self.coming_touches(solid, motion, &moving, dt);
+        // Under extreme pressure the correction itself pushes more particles into objects: it is found again with them.
+        let rounds = if contact_first { MOST_ROUNDS } else { 1 };
+        for round in 1..=rounds {
+            if contact_first {
+                let mut start = motion.velocity.clone();
+                hold(&mut start, &touches);
+                let (half, iterations) = self.velocity_change(solid, &start, 0.5 * dt, &touches)?;
+                report.linear_iterations += iterations;
+                moving = plus(&start, 1.0, &half);
+            }
+            let kept = Kept { touches: &touches, pairs: &pairs };
+            if let Some(body) = &mut self.incompressible {
+                let report = &mut report.incompressible;
+                body.correct_motion(solid, &motion.position, &mut moving, dt, &kept, report)?;
+            }
+            if round == rounds {
+                break;
+            }
+            let place = |touch: &Touch<D>| (touch.node, touch.obstacle);
+            let known: BTreeSet<(u32, u32)> = touches.iter().map(place).collect();
+            let coming = self.coming_touches(solid, motion, &moving, dt);
+            let new: Vec<Touch<D>> =
+                coming.into_iter().filter(|touch| !known.contains(&place(touch))).collect();
+            if new.is_empty() {
+                break;
+            }
+            touches.extend(new);
         }
         Ok([moving, resisted, missing])
     }
