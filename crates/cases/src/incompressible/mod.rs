@@ -8,6 +8,7 @@ mod identities;
 mod inflation;
 mod membrane;
 mod momentum;
+mod monolithic;
 mod neumann;
 mod newton;
 mod null_modes;
@@ -16,6 +17,7 @@ mod recovery;
 mod shell;
 mod squeeze;
 mod statics;
+mod sweeps;
 
 use crate::Case;
 
@@ -33,6 +35,8 @@ pub(super) const CASES: &[Case] = &[
     recovery::CASE,
     membrane::CASE,
     halving::CASE,
+    sweeps::CASE,
+    monolithic::CASE,
     squeeze::CASE,
     squeeze::LARGE,
     drop::CASE,

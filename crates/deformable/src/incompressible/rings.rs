@@ -168,13 +168,17 @@ impl<const D: usize> Rings<D> {
     /// Adds the transpose, `-G p`: the push of ring pressures on the particles.
     pub fn add_transpose(&self, pressure: &[f64], impulse: &mut [f64]) {
         let mean = self.means(pressure);
-        for (node, &particle) in self.nodes.iter().enumerate() {
+        let push = |node: usize| {
             let mut sum = Vector::<D>::zeros();
             for &place in &self.around[self.starts[node]..self.starts[node + 1]] {
                 sum += self.gradients[place as usize] * mean[place as usize / self.corners];
             }
+            sum
+        };
+        let pushes: Vec<Vector<D>> = (0..self.len()).into_par_iter().with_min_len(512).map(push).collect();
+        for (&particle, push) in self.nodes.iter().zip(&pushes) {
             for axis in 0..D {
-                impulse[D * particle as usize + axis] += sum[axis];
+                impulse[D * particle as usize + axis] += push[axis];
             }
         }
     }

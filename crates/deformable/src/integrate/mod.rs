@@ -10,6 +10,7 @@ mod links;
 #[cfg(test)]
 mod tests;
 mod velocity;
+mod volume;
 
 pub(crate) use velocity::Constraints;
 
