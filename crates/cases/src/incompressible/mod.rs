@@ -15,6 +15,7 @@ mod null_modes;
 mod patch;
 mod recovery;
 mod shell;
+mod solvers;
 mod squeeze;
 mod statics;
 mod sweeps;
@@ -37,6 +38,7 @@ pub(super) const CASES: &[Case] = &[
     halving::CASE,
     sweeps::CASE,
     monolithic::CASE,
+    solvers::CASE,
     squeeze::CASE,
     squeeze::LARGE,
     drop::CASE,

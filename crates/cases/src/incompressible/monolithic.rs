@@ -75,15 +75,39 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
             let (split, split_rate) = simulate(dt, scheme, false)?;
             let difference = whole.iter().zip(&split).fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
             differences.push(difference);
-            out.at_most("largest rate of a ring at the end of a step, one solve (1/s)", &name, rate, 1e-6, "tolerance of the solve");
-            out.at_least("the same, two solves (1/s)", &name, split_rate, 1e-4, "spec 3.4: not divergence-free");
+            out.at_most(
+                "largest rate of a ring at the end of a step, one solve (1/s)",
+                &name,
+                rate,
+                1e-6,
+                "tolerance of the solve",
+            );
+            out.at_least(
+                "the same, two solves (1/s)",
+                &name,
+                split_rate,
+                1e-4,
+                "spec 3.4: not divergence-free",
+            );
         }
         for (pair, name) in differences.windows(2).zip(["0.02 to 0.01 s", "0.01 to 0.005 s"]) {
             let name = format!("scheme {letter}, {name}");
             // First order asymptotically.
-            out.at_least("order at which both agree", &name, (pair[0] / pair[1]).log2(), 0.8, "difference O(dt)");
+            out.at_least(
+                "order at which both agree",
+                &name,
+                (pair[0] / pair[1]).log2(),
+                0.8,
+                "difference O(dt)",
+            );
         }
-        out.at_most("largest difference of positions (m)", &format!("scheme {letter}, 0.005 s"), differences[2], 0.01, "difference O(dt)");
+        out.at_most(
+            "largest difference of positions (m)",
+            &format!("scheme {letter}, 0.005 s"),
+            differences[2],
+            0.01,
+            "difference O(dt)",
+        );
     }
     Ok(())
 }

@@ -86,15 +86,41 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         let mut velocity = random.vector(motion.velocity.len());
         body.options.tolerance = 1e-10;
         body.correct_velocity(&solid, &motion.position, &mut velocity, &kept, &mut report).map_err(failed)?;
-        out.near("solves with a tolerance below the leak", &name, report.loosened as f64, 1.0, 0.0, "reported");
+        out.near(
+            "solves with a tolerance below the leak",
+            &name,
+            report.loosened as f64,
+            1.0,
+            0.0,
+            "reported",
+        );
         leaks.push(report.leak);
         let mut safe = IncompressibleReport::default();
         body.options.tolerance = 1.0;
         body.correct_velocity(&solid, &motion.position, &mut velocity, &kept, &mut safe).map_err(failed)?;
-        out.near("solves with a tolerance below the leak, at 1", &name, safe.loosened as f64, 0.0, 0.0, "reported");
+        out.near(
+            "solves with a tolerance below the leak, at 1",
+            &name,
+            safe.loosened as f64,
+            0.0,
+            0.0,
+            "reported",
+        );
     }
     // The source saw one to two orders of magnitude at four sweeps; the specification's random rows 0.062.
-    out.at_most("part of the pairs' velocity that is left", "8 sweeps against 1", leaks[7] / leaks[0], 1.0, "more sweeps keep better");
-    out.at_most("part of the pairs' velocity that is left", "4 sweeps", leaks[3], 0.1, "000:711: one to two orders of magnitude");
+    out.at_most(
+        "part of the pairs' velocity that is left",
+        "8 sweeps against 1",
+        leaks[7] / leaks[0],
+        1.0,
+        "more sweeps keep better",
+    );
+    out.at_most(
+        "part of the pairs' velocity that is left",
+        "4 sweeps",
+        leaks[3],
+        0.1,
+        "000:711: one to two orders of magnitude",
+    );
     Ok(())
 }

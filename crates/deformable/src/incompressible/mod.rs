@@ -23,7 +23,8 @@ use crate::contact::ContactRow;
 use crate::integrate::Constraints;
 use crate::solid::Solid;
 use splashdown_solve::{
-    ConstraintFilter, Iteration, Jacobi, LinearOperator, Progress, SolveError, Stopping, Workspace, minres, pcg,
+    ConstraintFilter, Iteration, Jacobi, LinearOperator, Progress, SolveError, Stopping, Workspace, minres,
+    pcg,
 };
 use sweeps::Sweeps;
 use system::{Stall, System};

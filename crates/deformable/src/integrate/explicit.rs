@@ -50,7 +50,13 @@ where
     Dim<D>: Space<D>,
 {
     /// Contacts with objects that the motion `moving` would make from here.
-    pub(super) fn coming_touches(&self, solid: &Solid<D>, motion: &Motion, moving: &[f64], dt: f64) -> Vec<Touch<D>> {
+    pub(super) fn coming_touches(
+        &self,
+        solid: &Solid<D>,
+        motion: &Motion,
+        moving: &[f64],
+        dt: f64,
+    ) -> Vec<Touch<D>> {
         let (mut next, mut velocity) = (plus(&motion.position, dt, moving), moving.to_vec());
         collide(
             &self.obstacles,
@@ -457,7 +463,14 @@ where
     }
 
     /// Friction at obstacles: `force` is what pushes on the particles during the `dt` that the normal constraints held back.
-    pub(super) fn rub(&self, solid: &Solid<D>, force: &[f64], dt: f64, touches: &[Touch<D>], velocity: &mut [f64]) {
+    pub(super) fn rub(
+        &self,
+        solid: &Solid<D>,
+        force: &[f64],
+        dt: f64,
+        touches: &[Touch<D>],
+        velocity: &mut [f64],
+    ) {
         for touch in touches {
             let push = read::<D>(force, touch.node).dot(&touch.normal)
                 * dt

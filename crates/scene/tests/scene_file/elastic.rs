@@ -116,3 +116,33 @@ fn a_tie_to_nothing_is_told() {
     let message = super::first_error(&tied("scheme_b", "blok"), &[]);
     assert!(message.contains("`weight` is tied to `blok`"), "{message}");
 }
+
+#[test]
+fn ways_to_keep_volume_are_chosen_in_the_scene() {
+    let volume = |step: &str| -> f64 {
+        let mut world = bar(step, "incompressible = true, disturb = { noise = 0.02 }");
+        run(&mut world, 10);
+        let solids = world.solids().expect("solids");
+        let mut body = solids.integrator.incompressible.clone().expect("an incompressible body");
+        body.errors(&world.state().solids.motion.position).1
+    };
+    for step in [
+        "",
+        "volume = { solver = \"conjugate_gradients\" }",
+        "volume = { sweeps = 4 }",
+        "volume = { monolithic = true }",
+    ] {
+        let error = volume(step);
+        assert!(error < 1e-3, "{step}: {error}");
+    }
+    let refused = |step: &str| {
+        let text = format!(
+            "dimension = 3\n[time]\nend = 1\n[elastic]\n{step}\n[[deformable]]\nname = \"b\"\ngeometry = {{ ball = {{ centre = [0, 0, 0], radius = 1, cells = 1 }} }}\ndensity = 1\nmaterial = {{ young = 1 }}\nelastic = {{ incompressible = true }}\n"
+        );
+        let scene = Scene::parse("volume.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+        build(&scene).is_err()
+    };
+    assert!(refused("integrator = \"backward_euler\"\nvolume = { monolithic = true }"));
+    assert!(refused("volume = { monolithic = true, sweeps = 4 }"));
+    assert!(!refused("volume = { monolithic = true }"));
+}
