@@ -62,12 +62,9 @@ fn squeeze(rings: usize, thinnest: f64) -> Result<Vec<[f64; 2]>, CaseError> {
     let end = 1.0 - thinnest;
     while motion.time < end - 1e-9 {
         solid.update(&motion.position).map_err(failed)?;
-        let strain = solid.strain_rate_step(&motion.position, &motion.velocity);
-        let dt = (0.5 * solid.stable_step())
-            .min(strain)
-            .min(0.2 * (1.0 - motion.time))
-            .min(end - motion.time)
-            .max(1e-6);
+        // A step makes the ball at most 2 % thinner; elements that are flat already have no say.
+        let thinner = 0.02 * (1.0 - motion.time);
+        let dt = (0.5 * solid.stable_step()).min(thinner).min(end - motion.time);
         integrator.obstacles.iter_mut().for_each(|plate| plate.advance(dt));
         integrator.step(&mut solid, &mut motion, dt).map_err(failed)?;
         out.push([1.0 - motion.time, watch.errors(&motion.position).1]);

@@ -56,6 +56,7 @@ impl<const D: usize> Incompressible<D> {
 
     /// The velocity over the second solve of a step, from `start` (m/s) with explicit forces in `step.free`: rows have `share` of the rates that they had at `start`, a half
     /// if the step goes on to twice the change, so that its end has none.
+    #[expect(clippy::too_many_arguments, reason = "the parts of one solve")]
     pub(crate) fn coupled_velocity(
         &mut self,
         solid: &Solid<D>,
