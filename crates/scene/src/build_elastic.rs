@@ -6,7 +6,9 @@ use splashdown_couple::{Binding, SolidBody, SolidElement, Solids, World};
 use splashdown_deformable::collide::{Colliders, CollisionMethod};
 use splashdown_deformable::contact::{BarrierOptions, ContactSurface, SelfContact, SelfContactOptions};
 use splashdown_deformable::element::{Damping, DampingKind, ElementError, Material};
-use splashdown_deformable::incompressible::{Incompressible, IncompressibleOptions, Rings};
+use splashdown_deformable::incompressible::{
+    Incompressible, IncompressibleOptions, PairTreatment, PressureSolver, Rings,
+};
 use splashdown_deformable::integrate::{Driver, ImplicitScheme, Motion, Path, Scheme};
 use splashdown_deformable::material::{
     Extension, ExtensionKind, Fibre, Lame, Law, MaterialError, Model, MuscleCurve, Plasticity, SplineBranch,
@@ -562,14 +564,31 @@ where
         }
     }
     if let Some(rings) = Rings::new(D + 1, &constant, &rest).filter(|rings| !rings.is_empty()) {
-        let VolumeStep { recovery_time, tolerance, max_iterations, newton_steps, contact_in_prediction } =
+        let VolumeStep { recovery_time, tolerance, contact_in_prediction, sweeps, monolithic, .. } =
             step.volume;
+        if monolithic && !matches!(solids.integrator.scheme, Scheme::B | Scheme::C) {
+            let reason = "`monolithic` needs the integrator \"scheme_b\" or \"scheme_c\" in `[elastic]`";
+            return Err(wrong("[elastic.volume]", reason));
+        }
+        if monolithic && sweeps > 0 {
+            let reason = "`sweeps` do not go with `monolithic`, where contacts are rows of the solve";
+            return Err(wrong("[elastic.volume]", reason));
+        }
         let options = IncompressibleOptions {
             recovery_time,
             tolerance,
-            max_iterations: max_iterations as usize,
-            newton_steps: newton_steps as usize,
+            max_iterations: step.volume.max_iterations as usize,
+            newton_steps: step.volume.newton_steps as usize,
             contact_in_prediction,
+            solver: match step.volume.solver {
+                VolumeSolver::MinimalResiduals => PressureSolver::MinimalResiduals,
+                VolumeSolver::ConjugateGradients => PressureSolver::ConjugateGradients,
+            },
+            pairs: match sweeps {
+                0 => PairTreatment::Rows,
+                _ => PairTreatment::Sweeps(sweeps as usize),
+            },
+            monolithic,
         };
         solids.integrator.incompressible = Some(Incompressible::new(rings, options));
     }

@@ -56,7 +56,7 @@ fn exact(time: f64) -> (f64, f64) {
 }
 
 /// Triangles of a ring from radius 1 to 2, the squares split along one diagonal, as in the prototype.
-fn ring(radial: usize, around: usize) -> TriangleMesh<2> {
+pub(super) fn ring(radial: usize, around: usize) -> TriangleMesh<2> {
     let mut points = Vec::new();
     for i in 0..=radial {
         for j in 0..around {

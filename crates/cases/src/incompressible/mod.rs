@@ -1,8 +1,45 @@
 //! Solids that keep their volume.
 
 mod annulus;
+mod bodies;
 mod drop;
+mod halving;
+mod identities;
+mod inflation;
+mod membrane;
+mod momentum;
+mod monolithic;
+mod neumann;
+mod newton;
+mod null_modes;
+mod patch;
+mod recovery;
+mod shell;
+mod solvers;
+mod squeeze;
+mod statics;
+mod sweeps;
 
 use crate::Case;
 
-pub(super) const CASES: &[Case] = &[annulus::CASE, drop::CASE];
+pub(super) const CASES: &[Case] = &[
+    annulus::CASE,
+    inflation::CASE,
+    shell::CASE,
+    shell::FINE,
+    identities::CASE,
+    newton::CASE,
+    patch::CASE,
+    momentum::CASE,
+    null_modes::CASE,
+    neumann::CASE,
+    recovery::CASE,
+    membrane::CASE,
+    halving::CASE,
+    sweeps::CASE,
+    monolithic::CASE,
+    solvers::CASE,
+    squeeze::CASE,
+    squeeze::LARGE,
+    drop::CASE,
+];

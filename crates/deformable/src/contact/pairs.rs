@@ -47,6 +47,16 @@ pub struct ContactRow<const D: usize> {
     pub normal: Vector<D>,
 }
 
+impl<const D: usize> ContactRow<D> {
+    /// The row applied to the velocities of all particles: how fast the two parts go apart (m/s).
+    pub fn speed(&self, velocity: &[f64]) -> f64 {
+        let along = |(&node, weight): (&u32, &f64)| -> f64 {
+            weight * (0..D).map(|axis| velocity[D * node as usize + axis] * self.normal[axis]).sum::<f64>()
+        };
+        self.nodes.iter().zip(&self.weights).map(along).sum()
+    }
+}
+
 /// Distance and direction of a pair.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Gap<const D: usize> {

@@ -6,22 +6,53 @@
 //! Both leave alone what touches: rows that keep the normal velocity of contacts are part of the same system, so that nothing has to be swept.
 //! The material never sees any of this; Poisson's ratio 0 suits it best.
 
+mod monolithic;
+mod null_modes;
 mod rings;
+mod sweeps;
+mod system;
 #[cfg(test)]
 mod tests;
 
 pub use rings::Rings;
+
+pub(crate) use monolithic::CoupledStep;
 
 use crate::collide::Touch;
 use crate::contact::ContactRow;
 use crate::integrate::Constraints;
 use crate::solid::Solid;
 use splashdown_solve::{
-    ConstraintFilter, Iteration, Jacobi, LinearOperator, SolveError, Stopping, Workspace, minres,
+    ConstraintFilter, Iteration, Jacobi, LinearOperator, Progress, SolveError, Stopping, Workspace, minres,
+    pcg,
 };
+use std::ops::ControlFlow;
+use sweeps::Sweeps;
+use system::{Stall, System};
 
 /// Relative rounding of volumes and rates.
 const ROUNDING: f64 = 1e-14;
+
+/// Which solver finds the pressures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PressureSolver {
+    /// Minimal residuals, which is what the tolerance asks for.
+    #[default]
+    MinimalResiduals,
+    /// Conjugate gradients.
+    ConjugateGradients,
+}
+
+/// How pairs in contact are kept through a pressure solve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum PairTreatment {
+    /// As rows of the same system: to the tolerance of the solve.
+    #[default]
+    Rows,
+    /// By this many symmetric sweeps over all pairs in every application of the operator (4 in the source). The sweeps leave something of what they should keep; a solve takes no
+    /// tolerance below that, and reports it ([`IncompressibleReport::leak`]).
+    Sweeps(usize),
+}
 
 /// How well volume is kept.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -37,6 +68,13 @@ pub struct IncompressibleOptions {
     /// Do contacts act on the velocity before the correction of positions, too? Needed under extreme pressure; makes things stick. Schemes
     /// A, B and C only: the others always have contacts.
     pub contact_in_prediction: bool,
+    /// The solver.
+    pub solver: PressureSolver,
+    /// How pairs in contact are kept.
+    pub pairs: PairTreatment,
+    /// Are damping and volume one solve, in which the velocity at the end of a step has both? Schemes B and C without carried particles only; pairs are rows of it, the solver is that of
+    /// minimal residuals.
+    pub monolithic: bool,
 }
 
 impl Default for IncompressibleOptions {
@@ -47,6 +85,9 @@ impl Default for IncompressibleOptions {
             max_iterations: 500,
             newton_steps: 1,
             contact_in_prediction: false,
+            solver: PressureSolver::default(),
+            pairs: PairTreatment::default(),
+            monolithic: false,
         }
     }
 }
@@ -60,14 +101,23 @@ pub struct IncompressibleReport {
     pub ring_error: f64,
     /// Relative error of the whole volume before the step.
     pub total_error: f64,
-    /// Solves that stopped at their most iterations.
+    /// Solves that stopped before their tolerance.
     pub unfinished: usize,
+    /// Largest part of the velocity of pairs that sweeps left; zero without sweeps.
+    #[serde(default)]
+    pub leak: f64,
+    /// Solves whose tolerance was below that and was raised to it.
+    #[serde(default)]
+    pub loosened: usize,
 }
 
 /// The incompressible bodies of a solid.
 #[derive(Debug, Clone)]
 pub struct Incompressible<const D: usize> {
     rings: Rings<D>,
+    /// Pressures of the last solve, for diagnosis only.
+    pressures: Vec<f64>,
+    workspace: Workspace,
     /// Options.
     pub options: IncompressibleOptions,
 }
@@ -83,12 +133,18 @@ pub struct Kept<'a, const D: usize> {
 impl<const D: usize> Incompressible<D> {
     /// Keeps the volumes of `rings`.
     pub fn new(rings: Rings<D>, options: IncompressibleOptions) -> Self {
-        Self { rings, options }
+        Self { rings, pressures: Vec::new(), workspace: Workspace::default(), options }
     }
 
     /// The rings, at the positions of the last correction.
     pub fn rings(&self) -> &Rings<D> {
         &self.rings
+    }
+
+    /// Pressures of the rings times the duration over which they act (Pa s) in the last solve. On structured meshes they have parts that push nothing: only their means over the
+    /// corners of a simplex, [`Rings::means`], say something.
+    pub fn pressures(&self) -> &[f64] {
+        &self.pressures
     }
 
     /// Largest relative error of a ring's volume at `position`, and that of the whole volume.
@@ -98,6 +154,37 @@ impl<const D: usize> Incompressible<D> {
         let worst = rings.iter().zip(self.rings.rest()).map(|(now, rest)| (now / rest - 1.0).abs());
         let (now, rest) = self.rings.total();
         (worst.fold(0.0, f64::max), (now / rest - 1.0).abs())
+    }
+
+    /// The change of velocity (m/s) by ring pressures (Pa s) at the last positions, with what is kept: `P M^-1 B^T p`. Only sweeps keep pairs here, as rows they have unknowns of their own.
+    pub fn push(&self, solid: &Solid<D>, kept: &Kept<D>, pressures: &[f64]) -> Vec<f64> {
+        let inverse_mass = solid.inverse_masses();
+        let objects = Constraints::new(solid.pinned(), kept.touches);
+        let sweeps = self.sweeps(kept, &objects, &inverse_mass);
+        let system = System {
+            rings: &self.rings,
+            pairs: &[],
+            kept: sweeps.as_ref().map_or(system::Kept::Objects(&objects), system::Kept::Swept),
+            inverse_mass: &inverse_mass,
+        };
+        let mut out = vec![0.0; D * inverse_mass.len()];
+        system.push(pressures, &mut out);
+        out
+    }
+
+    /// The sweeps over pairs, if there are any and they are swept.
+    fn sweeps<'a>(
+        &self,
+        kept: &Kept<'a, D>,
+        objects: &'a Constraints<'a, D>,
+        inverse_mass: &'a [f64],
+    ) -> Option<Sweeps<'a, D>> {
+        match self.options.pairs {
+            PairTreatment::Sweeps(count) if !kept.pairs.is_empty() => {
+                Some(Sweeps::new(kept.pairs, objects, inverse_mass, count.max(1)))
+            }
+            _ => None,
+        }
     }
 
     /// Changes the velocity `moving` so that `position + dt moving` has the ring volumes of the rest state, to second order in what has to be changed.
@@ -125,20 +212,22 @@ impl<const D: usize> Incompressible<D> {
             if step == 0 {
                 (report.ring_error, report.total_error) = (ring_error, total_error);
             }
-            let fastest = if self.options.recovery_time > 0.0 {
-                1.0 / self.options.recovery_time
-            } else {
-                f64::INFINITY
-            };
-            let volumes = self.rings.ring_volumes();
-            let wanted: Vec<f64> = volumes
-                .iter()
-                .zip(self.rings.rest())
-                .map(|(now, rest)| ((rest - now) / dt).clamp(-rest.abs() * fastest, rest.abs() * fastest))
-                .collect();
+            let wanted = self.wanted_rates(dt);
             self.project(solid, moving, step == 0, &wanted, 1.0 / dt, kept, report)?;
         }
         Ok(())
+    }
+
+    /// Rates of the rings, at their last positions, that bring their volumes back within `dt` seconds, or as fast as is allowed.
+    fn wanted_rates(&self, dt: f64) -> Vec<f64> {
+        let time = self.options.recovery_time;
+        let fastest = if time > 0.0 { 1.0 / time } else { f64::INFINITY };
+        let volumes = self.rings.ring_volumes();
+        let wanted = volumes.iter().zip(self.rings.rest()).map(|(now, rest)| {
+            let most = rest.abs() * fastest;
+            ((rest - now) / dt).clamp(-most, most)
+        });
+        wanted.collect()
     }
 
     /// Removes the change of volume from `velocity`, with the rings at `position`.
@@ -171,10 +260,12 @@ impl<const D: usize> Incompressible<D> {
         report: &mut IncompressibleReport,
     ) -> Result<(), SolveError> {
         let inverse_mass = solid.inverse_masses();
+        let objects = Constraints::new(solid.pinned(), kept.touches);
+        let sweeps = self.sweeps(kept, &objects, &inverse_mass);
         let system = System {
             rings: &self.rings,
-            pairs: kept.pairs,
-            constraints: Constraints::new(solid.pinned(), kept.touches),
+            pairs: if sweeps.is_some() { &[] } else { kept.pairs },
+            kept: sweeps.as_ref().map_or(system::Kept::Objects(&objects), system::Kept::Swept),
             inverse_mass: &inverse_mass,
         };
         let mut rhs = vec![0.0; system.rows()];
@@ -184,98 +275,76 @@ impl<const D: usize> Incompressible<D> {
         for (rhs, wanted) in rhs.iter_mut().zip(wanted) {
             *rhs -= wanted;
         }
-        let mut diagonal = self.rings.diagonal(&inverse_mass);
-        diagonal.extend(kept.pairs.iter().map(|pair| {
-            let own = |(&node, &weight): (&u32, &f64)| weight * weight * inverse_mass[node as usize];
-            pair.nodes.iter().zip(&pair.weights).map(own).sum::<f64>()
-        }));
-        // A ring that nothing can move has no equation.
-        let largest = diagonal.iter().copied().fold(0.0, f64::max);
-        diagonal.iter_mut().for_each(|value| *value = value.max(1e-12 * largest).max(f64::MIN_POSITIVE));
-        let mut preconditioner = Jacobi::new(&diagonal)?;
+        // Rates that no pressure can bring about: only the clamp asks for them.
+        self.rings.remove_null_modes(&mut rhs);
+        let mut preconditioner = Jacobi::new(&system.diagonal())?;
+        // Rows of rings of all sizes and of pairs count alike.
+        let weights = preconditioner.inverse_diagonal().to_vec();
+        let mut tolerance = self.options.tolerance;
+        if let Some(sweeps) = &sweeps {
+            // A Krylov method driven below what the sweeps leave finds the forbidden directions and amplifies them.
+            let leak = leak(&self.rings, &inverse_mass, &objects, sweeps, &rhs);
+            report.leak = report.leak.max(leak);
+            report.loosened += usize::from(tolerance < leak);
+            tolerance = tolerance.max(leak);
+        }
         // Below what rounding leaves of the rates there is nothing to solve for, and a singular system would only grow.
         let speed = if counted { velocity.iter().fold(0.0f64, |most, v| most.max(v.abs())) } else { 0.0 };
-        let rates = self.rings.rest().iter().zip(wanted).map(|(rest, wanted)| {
-            rest.abs().powf((D as f64 - 1.0) / D as f64) * speed + wanted.abs().max(rest.abs() * rate_of_rest)
+        let rates = self.rings.rest().iter().zip(wanted).zip(&weights).map(|((rest, wanted), weight)| {
+            let rate = rest.abs().powf((D as f64 - 1.0) / D as f64) * speed
+                + wanted.abs().max(rest.abs() * rate_of_rest);
+            weight * rate * rate
         });
         let stopping = Stopping {
             max_iterations: self.options.max_iterations,
-            absolute: ROUNDING * rates.map(|rate| rate * rate).sum::<f64>().sqrt(),
-            ..Stopping::relative(self.options.tolerance)
+            absolute: ROUNDING * rates.sum::<f64>().sqrt(),
+            ..Stopping::relative(tolerance)
         };
         let mut pressure = vec![0.0; rhs.len()];
-        let solved = minres(
-            &system,
-            &mut preconditioner,
-            &rhs,
-            &mut pressure,
-            &mut Iteration::new(stopping),
-            &mut Workspace::default(),
-        )?;
+        let solver = self.options.solver;
+        // Minimal residuals know the norm that is asked for, and need not look further.
+        let exact = solver == PressureSolver::MinimalResiduals;
+        let mut stall = Stall::default();
+        let mut watch = |progress: Progress| {
+            let done = exact && progress.residual <= progress.target;
+            if done { ControlFlow::Break(()) } else { stall.watch(progress) }
+        };
+        let mut iteration = Iteration { stopping, weights: Some(&weights), monitor: Some(&mut watch) };
+        let solve = match solver {
+            PressureSolver::MinimalResiduals => minres,
+            PressureSolver::ConjugateGradients => pcg,
+        };
+        let solved =
+            solve(&system, &mut preconditioner, &rhs, &mut pressure, &mut iteration, &mut self.workspace)?;
         report.iterations += solved.iterations;
-        report.unfinished += usize::from(!solved.outcome.converged());
+        // The recurrence may differ from the true residual in the last digits.
+        let reached = solved.outcome.converged() || solved.relative_residual() <= 1.01 * tolerance;
+        report.unfinished += usize::from(!reached);
         let mut change = vec![0.0; velocity.len()];
         system.push(&pressure, &mut change);
         for (velocity, change) in velocity.iter_mut().zip(&change) {
             *velocity -= change;
         }
+        pressure.truncate(self.rings.len());
+        self.rings.remove_null_modes(&mut pressure);
+        self.pressures = pressure;
         Ok(())
     }
 }
 
-/// `B P M^-1 P B^T` with rows for rings and for pairs in contact; `P` keeps particles on objects.
-struct System<'a, const D: usize> {
-    rings: &'a Rings<D>,
-    pairs: &'a [ContactRow<D>],
-    constraints: Constraints<'a, D>,
-    inverse_mass: &'a [f64],
-}
-
-impl<const D: usize> System<'_, D> {
-    /// `out = P M^-1 B^T z`.
-    fn push(&self, z: &[f64], out: &mut [f64]) {
-        out.fill(0.0);
-        let (pressure, contact) = z.split_at(self.rings.len());
-        self.rings.add_transpose(pressure, out);
-        for (pair, z) in self.pairs.iter().zip(contact) {
-            for (&node, weight) in pair.nodes.iter().zip(&pair.weights) {
-                for axis in 0..D {
-                    out[D * node as usize + axis] += z * weight * pair.normal[axis];
-                }
-            }
-        }
-        for (out, inverse) in out.chunks_exact_mut(D).zip(self.inverse_mass) {
-            out.iter_mut().for_each(|out| *out *= inverse);
-        }
-        self.constraints.filter(out);
-    }
-}
-
-impl<const D: usize> LinearOperator for System<'_, D> {
-    fn rows(&self) -> usize {
-        self.rings.len() + self.pairs.len()
-    }
-
-    fn cols(&self) -> usize {
-        self.rows()
-    }
-
-    fn apply(&self, x: &[f64], y: &mut [f64]) {
-        let mut velocity = vec![0.0; D * self.inverse_mass.len()];
-        self.push(x, &mut velocity);
-        let (rings, contact) = y.split_at_mut(self.rings.len());
-        self.rings.apply(&velocity, rings);
-        for (pair, y) in self.pairs.iter().zip(contact) {
-            *y = pair
-                .nodes
-                .iter()
-                .zip(&pair.weights)
-                .map(|(&node, weight)| {
-                    let along: f64 =
-                        (0..D).map(|axis| velocity[D * node as usize + axis] * pair.normal[axis]).sum();
-                    weight * along
-                })
-                .sum();
-        }
-    }
+/// Part of the velocity of pairs that sweeps leave of what the pressures `rates` would push them with.
+fn leak<const D: usize>(
+    rings: &Rings<D>,
+    inverse_mass: &[f64],
+    objects: &Constraints<D>,
+    sweeps: &Sweeps<D>,
+    rates: &[f64],
+) -> f64 {
+    let mut velocity = vec![0.0; D * inverse_mass.len()];
+    rings.add_transpose(rates, &mut velocity);
+    system::divide_by_mass::<D>(inverse_mass, &mut velocity);
+    objects.filter(&mut velocity);
+    let before = sweeps.violation(&velocity);
+    sweeps.filter(&mut velocity);
+    if before > 0.0 { (sweeps.violation(&velocity) / before).min(1.0) } else { 0.0 }
 }

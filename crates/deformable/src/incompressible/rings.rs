@@ -1,8 +1,10 @@
 //! Volumes of one-rings: every simplex gives an equal part of its volume to each of its corners (spec/incompressible-solids.md 3.2).
 
+use super::null_modes::{Mode, null_modes};
 use crate::force::read;
 use splashdown_math::Vector;
 use splashdown_parallel::prelude::*;
+use splashdown_solve::{CsrMatrix, SolveError};
 
 /// Most corners of a simplex.
 const MOST: usize = 4;
@@ -21,6 +23,7 @@ pub struct Rings<const D: usize> {
     starts: Vec<usize>,
     around: Vec<u32>,
     rest: Vec<f64>,
+    null_modes: Vec<Mode>,
     /// Rest volumes of the simplices (m^D).
     rest_simplices: Vec<f64>,
     /// `dV_t / dx` of each corner of each simplex at the last update.
@@ -53,8 +56,10 @@ impl<const D: usize> Rings<D> {
             next[node as usize] += 1;
         }
         let count = local.len() / corners;
+        let null_modes = null_modes(corners, &local, nodes.len());
         let mut rings = Self {
             corners,
+            null_modes,
             simplices: local,
             nodes,
             starts,
@@ -88,6 +93,19 @@ impl<const D: usize> Rings<D> {
     /// Volumes of the rings at rest (m^3; m^2 in the plane and for shells).
     pub fn rest(&self) -> &[f64] {
         &self.rest
+    }
+
+    /// Number of independent pressures that push nothing at any position, as structured meshes have them.
+    pub fn null_modes(&self) -> usize {
+        self.null_modes.len()
+    }
+
+    /// Takes away the part of ring pressures, or of rates, that is along pressures that push nothing.
+    pub fn remove_null_modes(&self, values: &mut [f64]) {
+        for mode in &self.null_modes {
+            let along: f64 = mode.iter().map(|&(node, weight)| weight * values[node as usize]).sum();
+            mode.iter().for_each(|&(node, weight)| values[node as usize] -= along * weight);
+        }
     }
 
     /// Takes new positions (m): signed volumes and their gradients, polynomials for all but shells, so that flat and inverted simplices need no care.
@@ -140,46 +158,73 @@ impl<const D: usize> Rings<D> {
         });
     }
 
+    /// Mean of ring pressures over the corners of each simplex.
+    pub fn means(&self, pressure: &[f64]) -> Vec<f64> {
+        let share = 1.0 / self.corners as f64;
+        let mean = |corners: &[u32]| corners.iter().map(|&node| pressure[node as usize]).sum::<f64>() * share;
+        self.simplices.par_chunks(self.corners).with_min_len(512).map(mean).collect()
+    }
+
     /// Adds the transpose, `-G p`: the push of ring pressures on the particles.
     pub fn add_transpose(&self, pressure: &[f64], impulse: &mut [f64]) {
-        let share = 1.0 / self.corners as f64;
-        let mean: Vec<f64> = self
-            .simplices
-            .par_chunks(self.corners)
-            .with_min_len(512)
-            .map(|corners| corners.iter().map(|&node| pressure[node as usize]).sum::<f64>() * share)
-            .collect();
-        for (node, &particle) in self.nodes.iter().enumerate() {
+        let mean = self.means(pressure);
+        let push = |node: usize| {
             let mut sum = Vector::<D>::zeros();
             for &place in &self.around[self.starts[node]..self.starts[node + 1]] {
                 sum += self.gradients[place as usize] * mean[place as usize / self.corners];
             }
+            sum
+        };
+        let pushes: Vec<Vector<D>> = (0..self.len()).into_par_iter().with_min_len(512).map(push).collect();
+        for (&particle, push) in self.nodes.iter().zip(&pushes) {
             for axis in 0..D {
-                impulse[D * particle as usize + axis] += sum[axis];
+                impulse[D * particle as usize + axis] += push[axis];
             }
         }
+    }
+
+    /// The rates as a matrix `R` at the last update: a row for each ring, `D` columns for each of `particles`.
+    ///
+    /// # Errors
+    /// A ring around a particle that is not among them.
+    pub fn matrix(&self, particles: usize) -> Result<CsrMatrix, SolveError> {
+        let rows = (0..self.len()).map(|node| {
+            let pushes = self.pushes(node);
+            let mut entries: Vec<(usize, f64)> = Vec::with_capacity(D * pushes.len());
+            for (other, push) in pushes {
+                let particle = self.nodes[other as usize] as usize;
+                entries.extend((0..D).map(|axis| (D * particle + axis, push[axis])));
+            }
+            entries
+        });
+        CsrMatrix::from_rows(D * particles, rows)
+    }
+
+    /// What the pressure of one ring does to each node of the simplices around it.
+    fn pushes(&self, node: usize) -> Vec<(u32, Vector<D>)> {
+        let share = 1.0 / self.corners as f64;
+        let mut pushes: Vec<(u32, Vector<D>)> = Vec::new();
+        for &place in &self.around[self.starts[node]..self.starts[node + 1]] {
+            let first = place as usize / self.corners * self.corners;
+            for place in first..first + self.corners {
+                let other = self.simplices[place];
+                match pushes.iter_mut().find(|push| push.0 == other) {
+                    Some(push) => push.1 += self.gradients[place] * share,
+                    None => pushes.push((other, self.gradients[place] * share)),
+                }
+            }
+        }
+        pushes
     }
 
     /// Diagonal of `R W R^T` with the inverse masses `W` of all particles.
     pub fn diagonal(&self, inverse_mass: &[f64]) -> Vec<f64> {
         // What every simplex around a ring does to each of its particles adds up before it is squared.
-        let share = 1.0 / self.corners as f64;
-        let of = |node: usize| {
-            let mut pushes: Vec<(u32, Vector<D>)> = Vec::new();
-            for &place in &self.around[self.starts[node]..self.starts[node + 1]] {
-                let first = place as usize / self.corners * self.corners;
-                for place in first..first + self.corners {
-                    let other = self.simplices[place];
-                    match pushes.iter_mut().find(|push| push.0 == other) {
-                        Some(push) => push.1 += self.gradients[place],
-                        None => pushes.push((other, self.gradients[place])),
-                    }
-                }
-            }
+        let of = |node: usize| -> f64 {
             let square = |(other, push): &(u32, Vector<D>)| {
                 inverse_mass[self.nodes[*other as usize] as usize] * push.norm_squared()
             };
-            pushes.iter().map(square).sum::<f64>() * share * share
+            self.pushes(node).iter().map(square).sum()
         };
         (0..self.len()).into_par_iter().with_min_len(128).map(of).collect()
     }

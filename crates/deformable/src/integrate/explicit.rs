@@ -15,6 +15,7 @@ use crate::force::read;
 use crate::incompressible::Kept;
 use crate::solid::Solid;
 use splashdown_math::{Dim, Space, Vector};
+use std::collections::BTreeSet;
 
 /// An explicit step under way: what its stages hand on. Flat, `D` entries a particle.
 #[derive(Debug, Clone)]
@@ -34,10 +35,13 @@ pub struct Stages {
     pub dt: f64,
 }
 
+/// Most corrections of positions in a step with contacts in the prediction, each with the contacts that the one before brought.
+const MOST_ROUNDS: usize = 4;
+
 /// A change of velocities, the velocity at which implicit forces act with what is missing, and the iterations.
 type LinkedVelocity = (Vec<f64>, [Vec<f64>; 2], usize);
 
-fn plus(a: &[f64], factor: f64, b: &[f64]) -> Vec<f64> {
+pub(super) fn plus(a: &[f64], factor: f64, b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a + factor * b).collect()
 }
 
@@ -46,7 +50,13 @@ where
     Dim<D>: Space<D>,
 {
     /// Contacts with objects that the motion `moving` would make from here.
-    fn coming_touches(&self, solid: &Solid<D>, motion: &Motion, moving: &[f64], dt: f64) -> Vec<Touch<D>> {
+    pub(super) fn coming_touches(
+        &self,
+        solid: &Solid<D>,
+        motion: &Motion,
+        moving: &[f64],
+        dt: f64,
+    ) -> Vec<Touch<D>> {
         let (mut next, mut velocity) = (plus(&motion.position, dt, moving), moving.to_vec());
         collide(
             &self.obstacles,
@@ -146,6 +156,10 @@ where
         report: &mut IntegrationReport,
     ) -> Result<[Vec<f64>; 3], IntegrateError> {
         solid.update(&motion.position)?;
+        if self.is_coupled() {
+            let moving = self.coupled_motion(solid, motion, dt, report)?;
+            return Ok([moving.clone(), moving, Vec::new()]);
+        }
         let links = self.coming_links(solid, motion, dt);
         let [mut moving, resisted, missing] = if links.is_empty() {
             let (half, iterations) = self.velocity_change(solid, &motion.velocity, 0.5 * dt, &[])?;
@@ -169,58 +183,37 @@ where
         else {
             return Ok([moving, resisted, missing]);
         };
-        let touches = self.coming_touches(solid, motion, &moving, dt);
-        if contact_first {
-            let mut start = motion.velocity.clone();
-            hold(&mut start, &touches);
-            let (half, iterations) = self.velocity_change(solid, &start, 0.5 * dt, &touches)?;
-            report.linear_iterations += iterations;
-            moving = plus(&start, 1.0, &half);
-        }
         let pairs = self.self_contact.as_ref().map_or_else(Vec::new, |c| c.rows(&motion.position, 1.0));
-        let kept = Kept { touches: &touches, pairs: &pairs };
-        if let Some(body) = &mut self.incompressible {
-            let report = &mut report.incompressible;
-            body.correct_motion(solid, &motion.position, &mut moving, dt, &kept, report)?;
+        let mut touches = self.coming_touches(solid, motion, &moving, dt);
+        // Under extreme pressure the correction itself pushes more particles into objects: it is found again with them.
+        let rounds = if contact_first { MOST_ROUNDS } else { 1 };
+        for round in 1..=rounds {
+            if contact_first {
+                let mut start = motion.velocity.clone();
+                hold(&mut start, &touches);
+                let (half, iterations) = self.velocity_change(solid, &start, 0.5 * dt, &touches)?;
+                report.linear_iterations += iterations;
+                moving = plus(&start, 1.0, &half);
+            }
+            let kept = Kept { touches: &touches, pairs: &pairs };
+            if let Some(body) = &mut self.incompressible {
+                let report = &mut report.incompressible;
+                body.correct_motion(solid, &motion.position, &mut moving, dt, &kept, report)?;
+            }
+            if round == rounds {
+                break;
+            }
+            let place = |touch: &Touch<D>| (touch.node, touch.obstacle);
+            let known: BTreeSet<(u32, u32)> = touches.iter().map(place).collect();
+            let coming = self.coming_touches(solid, motion, &moving, dt);
+            let new: Vec<Touch<D>> =
+                coming.into_iter().filter(|touch| !known.contains(&place(touch))).collect();
+            if new.is_empty() {
+                break;
+            }
+            touches.extend(new);
         }
         Ok([moving, resisted, missing])
-    }
-
-    /// For schemes that do not have the corrections in their stages: takes the step they made, and corrects where it leads and how it goes on.
-    pub(super) fn restore_volume(
-        &mut self,
-        solid: &Solid<D>,
-        motion: &Motion,
-        next: &mut Motion,
-        dt: f64,
-        report: &mut IntegrationReport,
-    ) -> Result<(), IntegrateError> {
-        let Some(incompressible) = &mut self.incompressible else { return Ok(()) };
-        let mut moving: Vec<f64> =
-            next.position.iter().zip(&motion.position).map(|(new, old)| (new - old) / dt).collect();
-        let pairs = self.self_contact.as_ref().map_or_else(Vec::new, |c| c.rows(&next.position, 1.0));
-        let kept = Kept { touches: &self.touches, pairs: &pairs };
-        let report = &mut report.incompressible;
-        incompressible.correct_motion(solid, &motion.position, &mut moving, dt, &kept, report)?;
-        next.position = plus(&motion.position, dt, &moving);
-        incompressible.correct_velocity(solid, &next.position, &mut next.velocity, &kept, report)?;
-        Ok(())
-    }
-
-    /// Removes the change of volume from the velocity `start` of incompressible bodies, at `position`.
-    fn keep_volume(
-        &mut self,
-        solid: &Solid<D>,
-        position: &[f64],
-        start: &mut [f64],
-        touches: &[Touch<D>],
-        report: &mut IntegrationReport,
-    ) -> Result<(), IntegrateError> {
-        let Some(incompressible) = &mut self.incompressible else { return Ok(()) };
-        let pairs = self.self_contact.as_ref().map_or_else(Vec::new, |c| c.rows(position, 1.0));
-        let kept = Kept { touches, pairs: &pairs };
-        incompressible.correct_velocity(solid, position, start, &kept, &mut report.incompressible)?;
-        Ok(())
     }
 
     /// I: the velocity that moves the particles. Self-repulsions act on it in schemes B and C.
@@ -381,6 +374,9 @@ where
         report: &mut IntegrationReport,
     ) -> Result<Vec<f64>, IntegrateError> {
         let midway: Vec<f64> = motion.position.iter().zip(&stages.next).map(|(a, b)| 0.5 * (a + b)).collect();
+        if self.is_coupled() {
+            return self.coupled_end(solid, &midway, stages, 0.5, touches, report);
+        }
         self.keep_volume(solid, &midway, &mut stages.start, touches, report)?;
         solid.update(&midway)?;
         let dt = stages.dt;
@@ -407,6 +403,10 @@ where
         touches: &[Touch<D>],
         report: &mut IntegrationReport,
     ) -> Result<Vec<f64>, IntegrateError> {
+        if self.is_coupled() {
+            let next = stages.next.clone();
+            return self.coupled_end(solid, &next, stages, 1.0, touches, report);
+        }
         self.keep_volume(solid, &stages.next, &mut stages.start, touches, report)?;
         if self.ahead == 0.0 {
             solid.update(&stages.next)?;
@@ -463,7 +463,14 @@ where
     }
 
     /// Friction at obstacles: `force` is what pushes on the particles during the `dt` that the normal constraints held back.
-    fn rub(&self, solid: &Solid<D>, force: &[f64], dt: f64, touches: &[Touch<D>], velocity: &mut [f64]) {
+    pub(super) fn rub(
+        &self,
+        solid: &Solid<D>,
+        force: &[f64],
+        dt: f64,
+        touches: &[Touch<D>],
+        velocity: &mut [f64],
+    ) {
         for touch in touches {
             let push = read::<D>(force, touch.node).dot(&touch.normal)
                 * dt
@@ -477,7 +484,7 @@ where
 }
 
 /// Changes the velocity of what is not pinned by `force` over `dt`.
-fn add_push<const D: usize>(solid: &Solid<D>, force: &[f64], dt: f64, velocity: &mut [f64]) {
+pub(super) fn add_push<const D: usize>(solid: &Solid<D>, force: &[f64], dt: f64, velocity: &mut [f64]) {
     for particle in (0..solid.len()).filter(|&particle| !solid.pinned()[particle]) {
         for at in D * particle..D * (particle + 1) {
             velocity[at] += dt / solid.masses()[particle] * force[at];
@@ -486,7 +493,7 @@ fn add_push<const D: usize>(solid: &Solid<D>, force: &[f64], dt: f64, velocity: 
 }
 
 /// Takes away the velocity towards the objects that particles touch.
-fn hold<const D: usize>(velocity: &mut [f64], touches: &[Touch<D>]) {
+pub(super) fn hold<const D: usize>(velocity: &mut [f64], touches: &[Touch<D>]) {
     for touch in touches {
         apply(velocity, touch.node, |v: Vector<D>| {
             let excess = (v - touch.body_velocity).dot(&touch.normal);

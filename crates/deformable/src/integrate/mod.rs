@@ -12,6 +12,7 @@ mod newton;
 #[cfg(test)]
 mod tests;
 mod velocity;
+mod volume;
 
 pub(crate) use velocity::Constraints;
 

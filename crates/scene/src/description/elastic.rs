@@ -483,6 +483,26 @@ pub struct VolumeStep {
     pub newton_steps: u32,
     /// Do contacts act before the position correction, too? Needed where bodies are squeezed hard; makes them stick.
     pub contact_in_prediction: bool,
+    /// What finds the pressures.
+    pub solver: VolumeSolver,
+    /// How pairs in self-contact are kept by the pressures: 0 as rows of the same solve, else by this many symmetric sweeps (4 in the source), which leave something; no
+    /// tolerance is then taken below what they leave.
+    #[schemars(range(max = 1000))]
+    pub sweeps: u32,
+    /// Are damping and volume one solve? Velocities then keep volume at the end of every step. With the integrators `scheme_b` and `scheme_c`, without `sweeps`; bodies that moving rigid
+    /// bodies touch or carry have two solves all the same.
+    pub monolithic: bool,
+}
+
+/// What finds the pressures of incompressible bodies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VolumeSolver {
+    /// Minimal residuals: fewest iterations.
+    #[default]
+    MinimalResiduals,
+    /// Conjugate gradients.
+    ConjugateGradients,
 }
 
 impl Default for VolumeStep {
@@ -493,6 +513,9 @@ impl Default for VolumeStep {
             max_iterations: 500,
             newton_steps: 1,
             contact_in_prediction: false,
+            solver: VolumeSolver::default(),
+            sweeps: 0,
+            monolithic: false,
         }
     }
 }

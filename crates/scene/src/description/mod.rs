@@ -23,7 +23,7 @@ pub use elastic::{
     BagGeometry, BallGeometry, BendingDescription, BendingLaw, BoxGeometry, Disturbance, ElasticBody,
     ElasticCollisions, ElasticDamping, ElasticIntegrator, ElasticMaterial, ElasticModel, ElasticStep,
     ElementSprings, FibreDescription, FileGeometry, Hold, Inversion, PlasticDescription, Region,
-    SelfContactDescription, SheetGeometry, TiedTo, TorusGeometry, VolumeStep,
+    SelfContactDescription, SheetGeometry, TiedTo, TorusGeometry, VolumeSolver, VolumeStep,
 };
 pub use fluid::{
     CellSize, Fluid, FluidForce, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion, FluidSheet, FluidSide,

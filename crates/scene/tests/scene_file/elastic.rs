@@ -175,3 +175,33 @@ fn a_sheet_with_sine_bending_and_a_mooney_rivlin_block_run() {
     assert!(sheet < 0.95 && sheet > 0.4, "{sheet}");
     assert!(block < 0.999 && block > 0.9, "{block}");
 }
+
+#[test]
+fn ways_to_keep_volume_are_chosen_in_the_scene() {
+    let volume = |step: &str| -> f64 {
+        let mut world = bar(step, "incompressible = true, disturb = { noise = 0.02 }");
+        run(&mut world, 10);
+        let solids = world.solids().expect("solids");
+        let mut body = solids.integrator.incompressible.clone().expect("an incompressible body");
+        body.errors(&world.state().solids.motion.position).1
+    };
+    for step in [
+        "",
+        "volume = { solver = \"conjugate_gradients\" }",
+        "volume = { sweeps = 4 }",
+        "volume = { monolithic = true }",
+    ] {
+        let error = volume(step);
+        assert!(error < 1e-3, "{step}: {error}");
+    }
+    let refused = |step: &str| {
+        let text = format!(
+            "dimension = 3\n[time]\nend = 1\n[elastic]\n{step}\n[[deformable]]\nname = \"b\"\ngeometry = {{ ball = {{ centre = [0, 0, 0], radius = 1, cells = 1 }} }}\ndensity = 1\nmaterial = {{ young = 1 }}\nelastic = {{ incompressible = true }}\n"
+        );
+        let scene = Scene::parse("volume.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+        build(&scene).is_err()
+    };
+    assert!(refused("integrator = \"backward_euler\"\nvolume = { monolithic = true }"));
+    assert!(refused("volume = { monolithic = true, sweeps = 4 }"));
+    assert!(!refused("volume = { monolithic = true }"));
+}
