@@ -511,7 +511,10 @@ impl Space<3> for Dim<3> {
         let [[a, d, e], [_, b, f], [_, _, c]] = inertia.data.0;
         // Most are along their principal axes.
         if a != 0.0 && b != 0.0 && c != 0.0 && d == 0.0 && e == 0.0 && f == 0.0 {
-            return Matrix::<3>::from_diagonal(&Vector::<3>::new(1.0 / a, 1.0 / b, 1.0 / c));
+            // The minors over the determinant, as the general inverse: the same bits.
+            let determinant = a * (b * c);
+            let minors = Vector::<3>::new(b * c, a * c, a * b);
+            return Matrix::<3>::from_diagonal(&(minors / determinant));
         }
         inertia.try_inverse().unwrap_or_else(Matrix::<3>::zeros)
     }

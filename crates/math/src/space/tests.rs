@@ -88,6 +88,17 @@ where
 }
 
 #[test]
+fn inertias_along_their_axes_are_inverted_to_the_same_bits() {
+    for moments in [[1.0, 2.0, 3.0], [0.3, 7e-5, 11.0], [1e-9, 3e-9, 1.7e-9], [1.0 / 3.0; 3]] {
+        let inertia = Matrix::<3>::from_diagonal(&Vector::from(moments));
+        assert_eq!(Some(Dim::<3>::invert_inertia(&inertia)), inertia.try_inverse());
+        let rotation = Dim::<3>::exp(&Vector::from([0.3, -1.1, 0.7]));
+        let turn = Dim::<3>::to_matrix(&rotation);
+        assert_eq!(Dim::<3>::rotate_inertia(&rotation, &inertia), turn * inertia * turn.transpose());
+    }
+}
+
+#[test]
 fn quarter_and_half_turns_about_every_axis_survive_the_matrix() {
     for axis in 0..3 {
         for angle in [0.5, 1.0, -0.5, 1e-9, 1.0 - 1e-9] {

@@ -50,7 +50,7 @@ where
                     let pair = self.contacts.pairs[visit.pair as usize];
                     let ids = [pair.a as usize, pair.b as usize];
                     let smallest = size(ids[0]).min(size(ids[1]));
-                    let enough = 1e-10 * smallest;
+                    let enough = 1e-12 * smallest;
                     let unchanged = ids.iter().all(|&i| moved[i] <= visit.checked);
                     if unchanged && visit.overlap <= enough {
                         worst = worst.max(visit.overlap);
