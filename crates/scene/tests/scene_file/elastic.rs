@@ -96,7 +96,7 @@ fn collisions_are_chosen_in_the_scene() {
 /// A box tied into a block that is held, with `integrator`.
 fn tied(integrator: &str, to: &str) -> String {
     format!(
-        "dimension = 3\n[time]\nend = 1\n[elastic]\nintegrator = \"{integrator}\"\n[[deformable]]\nname = \"block\"\ngeometry = {{ box = {{ from = [0, 0, 0], size = [1, 1, 1], cells = [3, 3, 3] }} }}\ndensity = 1000\nmaterial = {{ young = 60000 }}\nelastic = {{ hold = [{{ from = [-1, -1, -1], to = [2, 2, 2] }}] }}\n[[deformable]]\nname = \"weight\"\ngeometry = {{ box = {{ from = [0.3, 0.4, 0.5], size = [0.1, 0.1, 0.1], cells = [1, 1, 1] }} }}\ndensity = 1000\nmaterial = {{ young = 60000, damping = 0.05 }}\nelastic = {{ tie = [{{ to = \"{to}\", stiffness = 1000, damping = 40 }}] }}\n"
+        "dimension = 3\n[time]\nend = 1\n[elastic]\nintegrator = \"{integrator}\"\ntolerance = 1e-10\n[[deformable]]\nname = \"block\"\ngeometry = {{ box = {{ from = [0, 0, 0], size = [1, 1, 1], cells = [3, 3, 3] }} }}\ndensity = 1000\nmaterial = {{ young = 60000 }}\nelastic = {{ hold = [{{ from = [-1, -1, -1], to = [2, 2, 2] }}] }}\n[[deformable]]\nname = \"weight\"\ngeometry = {{ box = {{ from = [0.3, 0.4, 0.5], size = [0.1, 0.1, 0.1], cells = [1, 1, 1] }} }}\ndensity = 1000\nmaterial = {{ young = 60000, damping = 0.05 }}\nelastic = {{ tie = [{{ to = \"{to}\", stiffness = 1000, damping = 40 }}] }}\n"
     )
 }
 
