@@ -44,7 +44,7 @@ pub use clock::{Clock, ClockError, StepPolicy};
 pub use diagnostics::{Diagnostics, JointDiagnostics};
 pub use model::{Deformable, Formulation, Model, ModelError, Options};
 pub use newcomers::{Newcomer, Newcomers};
-pub use solids::{Binding, SolidBody, SolidElement, SolidState, Solids};
+pub use solids::{Binding, Release, SolidBody, SolidElement, SolidState, Solids};
 pub use solve::{BlockReport, SolveReport};
 pub use stages::{Stage, stage, take_stage_seconds};
 pub use state::{BlockMultipliers, Multipliers, State};

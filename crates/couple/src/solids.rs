@@ -107,6 +107,17 @@ where
     inside: Vec<Vec<u32>>,
     /// Part of the elastic stability limit that explicit steps use.
     pub safety: f64,
+    /// Held particles that are let go.
+    pub releases: Vec<Release>,
+}
+
+/// Particles that are held until a time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Release {
+    /// When they are let go (s).
+    pub time: f64,
+    /// The particles.
+    pub particles: Vec<u32>,
 }
 
 /// What of the solids changes: all that a checkpoint holds.
@@ -234,6 +245,7 @@ where
             carriers: Vec::new(),
             inside: Vec::new(),
             safety: 0.5,
+            releases: Vec::new(),
         }
     }
 
@@ -247,6 +259,7 @@ where
     /// Takes back a saved state; false if it is of another world.
     pub fn restore(&mut self, state: &SolidState) -> bool {
         let count = D * self.solid.len();
+        self.follow_schedules(state.motion.time);
         state.motion.position.len() == count
             && state.motion.velocity.len() == count
             && self.solid.restore(&state.history)
@@ -318,6 +331,7 @@ where
         self.takes_part()
             && (self.integrator.scheme == Scheme::LinearlyImplicit
                 || self.solid.stable_step_varies()
+                || !self.releases.is_empty()
                 || self.bodies.iter().any(|body| !body.strength.is_empty()))
     }
 
@@ -341,7 +355,7 @@ where
         let _timed = crate::stage("soft bodies");
         let mut motion = state.solids.motion.clone();
         self.follow_schedules(motion.time);
-        self.integrator.drive(&mut motion, dt);
+        self.integrator.drive(&self.solid, &mut motion, dt);
         let frames: Vec<Frame<D>> = state.bodies.iter().map(|body| body.frame).collect();
         let start: Vec<RigidMotion<D>> = state.bodies.iter().map(RigidMotion::of).collect();
         // What pushed in the last step is expected to push in this one.
@@ -714,6 +728,11 @@ where
     }
 
     fn follow_schedules(&mut self, time: f64) {
+        for release in &self.releases {
+            for &particle in &release.particles {
+                self.solid.set_pinned(particle as usize, time < release.time);
+            }
+        }
         for body in self.bodies.iter().filter(|body| !body.strength.is_empty()) {
             let strength = piecewise(&body.strength, time);
             for force in &mut self.solid.forces_mut()[body.forces.clone()] {

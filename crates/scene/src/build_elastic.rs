@@ -2,7 +2,7 @@
 
 use crate::build::BuildError;
 use crate::description::*;
-use splashdown_couple::{Binding, SolidBody, SolidElement, Solids, World};
+use splashdown_couple::{Binding, Release, SolidBody, SolidElement, Solids, World};
 use splashdown_deformable::collide::{Colliders, CollisionMethod};
 use splashdown_deformable::contact::{BarrierOptions, ContactSurface, SelfContact, SelfContactOptions};
 use splashdown_deformable::element::{Damping, DampingKind, ElementError, Material};
@@ -468,6 +468,10 @@ where
                     .map(|(node, x)| (first + node as u32, *x))
                     .collect();
                 nodes.iter().for_each(|(node, _)| pinned[(node - first) as usize] = true);
+                if let Some(time) = hold.release {
+                    let particles = nodes.iter().map(|&(node, _)| node).collect();
+                    solids.releases.push(Release { time, particles });
+                }
                 if hold.velocity.is_some() || hold.spin.is_some() {
                     let mut spin = [0.0; 3];
                     match hold.spin.as_deref() {

@@ -91,7 +91,7 @@ impl Scheme {
 /// Particles whose motion is prescribed.
 #[derive(Debug, Clone)]
 pub struct Driver<const D: usize> {
-    /// The particles, all pinned, with their positions at time zero (m).
+    /// The particles, with their positions at time zero (m); those that are not pinned (any more) are left alone.
     pub nodes: Vec<(u32, Vector<D>)>,
     /// Position (m) at a time (s) of the particle that was at the given place at time zero.
     pub path: fn(&Path<D>, f64, &Vector<D>) -> Vector<D>,
@@ -303,7 +303,7 @@ where
     ) -> Result<IntegrationReport, IntegrateError> {
         let mut next = motion.clone();
         let mut report = IntegrationReport::default();
-        self.drive(&mut next, dt);
+        self.drive(solid, &mut next, dt);
         match self.scheme {
             Scheme::Implicit(scheme) => self.step_implicit(solid, &mut next, dt, scheme, &mut report)?,
             _ => self.step_explicit(solid, &mut next, dt, &mut report)?,
@@ -387,9 +387,9 @@ where
     }
 
     /// Gives prescribed particles the velocity that leads them to where they must be at the end of the step.
-    pub fn drive(&self, motion: &mut Motion, dt: f64) {
+    pub fn drive(&self, solid: &Solid<D>, motion: &mut Motion, dt: f64) {
         for driver in &self.drivers {
-            for (node, first) in &driver.nodes {
+            for (node, first) in driver.nodes.iter().filter(|(node, _)| solid.pinned()[*node as usize]) {
                 let target = (driver.path)(&driver.parameters, motion.time + dt, first);
                 let at = D * *node as usize;
                 for axis in 0..D {

@@ -348,9 +348,12 @@ pub struct Hold {
     /// When the motion begins (s).
     #[serde(default)]
     pub start: f64,
-    /// When the motion ends (s). Default: never.
+    /// When the motion ends (s); the particles are held where they are then. Default: never.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end: Option<f64>,
+    /// When the particles are let go (s). Default: never.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub release: Option<f64>,
 }
 
 /// A soft body to which particles are tied by springs without length.

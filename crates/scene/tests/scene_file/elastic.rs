@@ -204,3 +204,25 @@ fn ways_to_keep_volume_are_chosen_in_the_scene() {
     assert!(refused("volume = { monolithic = true, sweeps = 4 }"));
     assert!(!refused("volume = { monolithic = true }"));
 }
+
+#[test]
+fn what_is_let_go_falls() {
+    for integrator in ["scheme_b", "linearly_implicit", "backward_euler"] {
+        let text = format!(
+            "dimension = 3\n[time]\nend = 1\n[elastic]\nintegrator = \"{integrator}\"\ntolerance = 1e-10\n[[deformable]]\nname = \"bar\"\ngeometry = {{ box = {{ from = [0, 0, 0], size = [0.2, 1, 0.2], cells = [1, 5, 1] }} }}\ndensity = 1000\nmaterial = {{ young = 60000, damping = 0.02 }}\nelastic = {{ hold = [{{ from = [-1, 0.99, -1], to = [1, 1.01, 1], velocity = [0.5, 0, 0], release = 0.1 }}] }}\n"
+        );
+        let mut world = three(&text);
+        run(&mut world, 9);
+        assert!((world.diagnostics().mass - 40.0).abs() > 1.0, "it is held");
+        run(&mut world, 3);
+        let before = world.diagnostics();
+        run(&mut world, 10);
+        let after = world.diagnostics();
+        assert!((after.mass - 40.0).abs() < 1e-9, "{}", after.mass);
+        // Free fall, and what it was pulled along goes on.
+        let fallen = (after.momentum[1] - before.momentum[1]) / after.mass;
+        assert!((fallen + 9.81 * 0.1).abs() < 1e-6, "{integrator}: {fallen}");
+        let along = (after.momentum[0] - before.momentum[0]) / after.mass;
+        assert!(along.abs() < 1e-6 && before.momentum[0] > 1.0, "{integrator}: {along}");
+    }
+}
