@@ -193,11 +193,11 @@ fn run_balloon(measurements: &mut Measurements) -> Result<(), CaseError> {
     };
     let (mut start, mut inflated, mut released) = (None, 0.0f64, None);
     let (mut highest, mut jump, mut last) = (0.0f64, 0.0f64, None);
-    play("balloon", 2.0, |world, dt| {
+    play("balloon", 1.2, |world, dt| {
         let points = particles(world);
         let (time, place) = (world.state().time, middle(&points));
         start.get_or_insert(widest(&points));
-        if time <= 1.0 {
+        if time <= 0.6 {
             inflated = inflated.max(widest(&points));
         } else {
             released.get_or_insert(place[1]);
