@@ -363,6 +363,8 @@ test("damaged, missing and foreign files: a message, and the server stays up", a
     await page.getByTestId("timeline").fill("0");
     await atFrame(page, 0);
     await expect(page.getByTestId("message")).toBeHidden();
+    // The address, which a reload goes by, follows a moment later.
+    await expect(page).not.toHaveURL(/frame=3/);
     // Frames that vanish, and a folder that does.
     rmSync(join(broken, "frames/frame-000002.spf"));
     expect((await page.request.get(`${other.base}api/runs/0/frames/2`)).status()).toBe(404);
@@ -444,6 +446,8 @@ test("links that lead out of the run's folder are not followed", async ({ reques
 });
 
 test("ranges and tags", async ({ request }) => {
+  // Runs have numbers once they have been asked for.
+  expect((await request.get(`${server.base}api/start`)).status()).toBe(200);
   const address = `${server.base}api/runs/0/frames/0`;
   const whole = await request.get(address);
   const body = await whole.body();

@@ -5,7 +5,7 @@ pub(crate) fn of(scene: &str) -> Option<&'static [u8]> {
     PICTURES.iter().find(|(name, _)| *name == scene).map(|(_, bytes)| *bytes)
 }
 
-const PICTURES: [(&str, &[u8]); 70] = [
+const PICTURES: [(&str, &[u8]); 73] = [
     ("quickstart", include_bytes!("../../../docs/gallery/quickstart.jpg")),
     ("splashdown", include_bytes!("../../../docs/gallery/splashdown.jpg")),
     ("quickstart-2d", include_bytes!("../../../docs/gallery/quickstart-2d.jpg")),
@@ -62,6 +62,9 @@ const PICTURES: [(&str, &[u8]); 70] = [
     ("floating-boxes", include_bytes!("../../../docs/gallery/floating-boxes.jpg")),
     ("boat", include_bytes!("../../../docs/gallery/boat.jpg")),
     ("cloth-bag", include_bytes!("../../../docs/gallery/cloth-bag.jpg")),
+    ("balloon", include_bytes!("../../../docs/gallery/balloon.jpg")),
+    ("soft-torus", include_bytes!("../../../docs/gallery/soft-torus.jpg")),
+    ("floating-jelly", include_bytes!("../../../docs/gallery/floating-jelly.jpg")),
     ("smoke-ball", include_bytes!("../../../docs/gallery/smoke-ball.jpg")),
     ("dam-break-2d", include_bytes!("../../../docs/gallery/dam-break-2d.jpg")),
     ("dam-break", include_bytes!("../../../docs/gallery/dam-break.jpg")),
