@@ -131,7 +131,7 @@ fn stokes(n: usize) -> Result<(f64, usize), BenchError> {
     stepper.initialise(&model, &mut state).map_err(failed)?;
     let mass = 2000.0 * std::f64::consts::PI * radius * radius;
     let inertia = Dim::<2>::inertia_from_principal(&[0.5 * mass * radius * radius]);
-    let mut solids = [Immersed { mass: Some(SolidMass::new(mass, &inertia)), twist: Twist::zero() }];
+    let mut solids = [Immersed::new(Some(SolidMass::new(mass, &inertia)), Twist::zero())];
     let (dt, mut last, mut most) = (10.0, 0.0, 0);
     for _ in 0..400 {
         stepper.push(&model, &mut state, dt).map_err(failed)?;

@@ -3,7 +3,7 @@
 //! Where rigid bodies reach into the fluid, both are solved for together within the solids' stages (`fluid_structure`), and here their result is only taken over.
 
 use crate::fluid_structure::{
-    CouplingReport, CouplingStage, HeldRow, SoftParticles, moved_too_far, sheets_of,
+    CouplingReport, CouplingStage, HeldRow, SoftParticles, Weights, moved_too_far, sheets_of,
 };
 use crate::{BlockReport, Model, Solids, SolveReport, State, StepError};
 use splashdown_fluid::{FluidDiagnostics, FluidError, FluidModel, FluidState, FluidStepper};
@@ -101,7 +101,7 @@ where
             let guests = coupling.guests(model, &world.bodies, |index| bodies.bodies[index].frame);
             let position = &bodies.solids.motion.position[..];
             let soft = SoftParticles { solids, position, velocity: &mut [], resistance: None };
-            coupling.place(stepper, model, guests, position, Some(&soft));
+            coupling.place(stepper, model, guests, position, Some(&soft), Weights::default());
             stepper.look_around(model, state)?;
         }
         self.measure(model, state);

@@ -65,7 +65,7 @@ where
         let spin = <Dim<D> as Space<D>>::SPIN;
         let inertia = Dim::<D>::inertia_from_principal(&vec![0.4 * mass * radius * radius; spin]);
         let twist = Twist { linear: Vector::from_fn(|_, _| random()), ..Twist::zero() };
-        solids.push(Immersed { mass: Some(SolidMass::new(mass, &inertia)), twist });
+        solids.push(Immersed::new(Some(SolidMass::new(mass, &inertia)), twist));
     }
     stepper.set_guests(guests);
     stepper.push(&model, &mut state, 1.0).unwrap();
@@ -197,8 +197,7 @@ fn a_plug_in_a_pipe_moves_as_one_mass_with_the_fluid() {
             let mut state = FluidState::at_rest(&model);
             stepper.push(&model, &mut state, dt).unwrap();
             let inertia = Dim::<2>::inertia_from_principal(&[mass]);
-            let mut solids =
-                vec![Immersed { mass: Some(SolidMass::new(mass, &inertia)), twist: Twist::zero() }];
+            let mut solids = vec![Immersed::new(Some(SolidMass::new(mass, &inertia)), Twist::zero())];
             solve_coupled(&mut stepper, &model, &mut state, dt, &mut solids, &CouplingOptions::default())
                 .unwrap();
             // The pressures act half a cell outside.
@@ -259,7 +258,7 @@ fn a_piston_in_a_closed_box_is_reported() {
         let dt = 0.01;
         stepper.push(&model, &mut state, dt).unwrap();
         let twist = Twist { linear: Vector::from([1.0, 0.0]), ..Twist::zero() };
-        let mut solids = vec![Immersed { mass: None, twist }];
+        let mut solids = vec![Immersed::new(None, twist)];
         let options = CouplingOptions::default();
         let report = solve_coupled(&mut stepper, &model, &mut state, dt, &mut solids, &options).unwrap();
         assert!(report.wall_correction > 0.1, "viscosity {viscosity}: {report:?}");

@@ -68,7 +68,7 @@ where
         // Moving as told in a closed box, it must not change the volume: rigid motions do not.
         let mut flat = [0.0; 6];
         flat[..Twist::<D>::LEN].iter_mut().for_each(|v| *v = random.uniform(-0.5, 0.5));
-        solids.push(Immersed { mass, twist: Twist::read(&flat) });
+        solids.push(Immersed::new(mass, Twist::read(&flat)));
     }
     stepper.set_guests(guests);
     stepper.push(&model, &mut state, 1.0).unwrap();
@@ -118,7 +118,12 @@ fn difference(a: &[f64], b: &[f64]) -> f64 {
 /// FS-19, FS-20, FS-23; FS-T2, FS-T14: the same velocities from pressures alone, from impulses, from impulses and velocities, and from the lumped form of 2008 with its consistent mass.
 #[test]
 fn all_selectable_forms_have_the_same_solution() {
-    let options = |mass, form| CouplingOptions { mass, tangential: Tangential::FluidSide, form };
+    let options = |mass, form| CouplingOptions {
+        mass,
+        tangential: Tangential::FluidSide,
+        form,
+        ..CouplingOptions::default()
+    };
     for mass in [FaceMass::Fraction, FaceMass::Full] {
         for open in [true, false] {
             for boundary in [SolidBoundary::Voxels, SolidBoundary::CutCells] {
@@ -167,7 +172,7 @@ fn diagonal_lumping_differs_by_the_order_of_a_cell() {
         let mass = 2.0 * 0.44 * 0.18;
         let inertia = Dim::<2>::inertia_from_principal(&[mass * (0.44f64.powi(2) + 0.18f64.powi(2)) / 12.0]);
         let twist = Twist { linear: model.gravity * 0.1, ..Twist::zero() };
-        let mut solids = vec![Immersed { mass: Some(SolidMass::new(mass, &inertia)), twist }];
+        let mut solids = vec![Immersed::new(Some(SolidMass::new(mass, &inertia)), twist)];
         let options = CouplingOptions { form, ..CouplingOptions::default() };
         solve_coupled(&mut stepper, &model, &mut state, 0.1, &mut solids, &options).unwrap();
         solids[0].twist

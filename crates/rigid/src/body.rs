@@ -40,6 +40,8 @@ where
     pub material: Material,
     /// From which impulse on it breaks, and how; a body without never breaks.
     pub breakable: Option<Breakable<D>>,
+    /// Velocity of the fluid at its surface relative to it, in its own axes (m/s, rad/s): zero but for a body that lets fluid through or drives it along.
+    pub surface_flow: Twist<D>,
 }
 
 /// Mass properties that no body can have.
@@ -85,7 +87,16 @@ where
             return Err(BodyError::Moment { name, moment });
         }
         let inertia = Dim::inertia_from_principal(moments);
-        Ok(Self { name, kind, mass, inertia, geometry: None, material: Material::default(), breakable: None })
+        Ok(Self {
+            name,
+            kind,
+            mass,
+            inertia,
+            geometry: None,
+            material: Material::default(),
+            breakable: None,
+            surface_flow: Twist::zero(),
+        })
     }
 
     /// A body of the given shape and mass (kg), with the inertia of a homogeneous solid.
@@ -116,8 +127,16 @@ where
     pub fn particle(kind: Kind, mass: f64, geometry: Arc<Geometry<D>>, material: Material) -> Self {
         // Pushes act at the particle itself, so any inertia does.
         let inertia = Dim::inertia_from_principal(&[1.0; 3][..<Dim<D> as Space<D>>::SPIN]);
-        let name = String::new();
-        Self { name, kind, mass, inertia, geometry: Some(geometry), material, breakable: None }
+        Self {
+            name: String::new(),
+            kind,
+            mass,
+            inertia,
+            geometry: Some(geometry),
+            material,
+            breakable: None,
+            surface_flow: Twist::zero(),
+        }
     }
 
     /// Is it a particle of a deformable body?
@@ -145,6 +164,12 @@ where
     /// Sets from which impulse on it breaks, and how.
     pub fn breakable(mut self, breakable: Breakable<D>) -> Self {
         self.breakable = Some(breakable);
+        self
+    }
+
+    /// Sets the velocity of the fluid at its surface relative to it, in its own axes (m/s, rad/s).
+    pub fn surface_flow(mut self, flow: Twist<D>) -> Self {
+        self.surface_flow = flow;
         self
     }
 

@@ -286,6 +286,12 @@ where
         Some(_) => return Err(BuildError::Components { name: name.clone(), field: "moments", dimension: D }),
     }
     body.breakable = made.breakable.clone();
+    if let Some(flow) = &rigid.surface_flow {
+        body.surface_flow = Twist {
+            linear: vector::<D>(name, "surface_flow.velocity", flow.velocity.as_deref())?,
+            angular: spin::<D>(name, flow.spin.as_ref())?,
+        };
+    }
     let mut position = vector::<D>(name, "position", rigid.position.as_deref())?;
     for (component, offset) in position.iter_mut().zip(offset) {
         *component += offset;

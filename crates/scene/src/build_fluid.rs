@@ -4,10 +4,10 @@ use crate::build::{BuildError, rotation, spin, vector};
 use crate::description::{
     CellSize, CouplingChoices, FaceMassWord, Fluid, FluidCoupling, FluidRegion, FluidSide, FluidTension,
     FormWord, Oscillation, RegionShape, Rotation, Scene, SheetShape, SideKind, SourceWord, SpinValue,
-    TangentialWord, TrackerWord, TransportWord,
+    TangentialWord, TrackerWord, TransportWord, WeightsWord,
 };
 use splashdown_couple::World;
-use splashdown_couple::fluid_structure::{CouplingForm, CouplingOptions, FaceMass, Tangential};
+use splashdown_couple::fluid_structure::{CouplingForm, CouplingOptions, FaceMass, Tangential, Weights};
 use splashdown_fluid::advect::{Advection, Scheme};
 use splashdown_fluid::forces::BodyForce;
 use splashdown_fluid::shell::Shell;
@@ -66,6 +66,10 @@ fn coupling(choices: &CouplingChoices) -> CouplingOptions {
         tangential: match choices.tangential {
             TangentialWord::SolidSide => Tangential::SolidSide,
             TangentialWord::FluidSide => Tangential::FluidSide,
+        },
+        weights: match choices.weights {
+            WeightsWord::Ray => Weights::Ray,
+            WeightsWord::Area => Weights::Area,
         },
     }
 }

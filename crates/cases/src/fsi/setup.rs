@@ -3,7 +3,8 @@
 use super::super::fluid::setup::failed;
 use crate::CaseError;
 use splashdown_couple::fluid_structure::{
-    CouplingForm, CouplingOptions, CouplingReport, FaceMass, Immersed, SolidMass, Tangential, solve_coupled,
+    CouplingForm, CouplingOptions, CouplingReport, FaceMass, Immersed, SolidMass, Tangential, Weights,
+    solve_coupled,
 };
 use splashdown_fluid::{FluidModel, FluidState, FluidStepper, Guest, Placement};
 use splashdown_geometry::shapes::Shape;
@@ -14,12 +15,17 @@ use std::sync::Arc;
 type Placed<const D: usize> = (Shape<D>, Vector<D>, Option<(f64, Vec<f64>)>);
 
 /// The choices behind the published tables.
-pub(super) const SOURCE_RECIPE: CouplingOptions =
-    CouplingOptions { mass: FaceMass::Full, tangential: Tangential::FluidSide, form: CouplingForm::Pressure };
+pub(super) const SOURCE_RECIPE: CouplingOptions = CouplingOptions {
+    mass: FaceMass::Full,
+    tangential: Tangential::FluidSide,
+    weights: Weights::Ray,
+    form: CouplingForm::Pressure,
+};
 /// Ours.
 pub(super) const IMPROVED: CouplingOptions = CouplingOptions {
     mass: FaceMass::Fraction,
     tangential: Tangential::SolidSide,
+    weights: Weights::Ray,
     form: CouplingForm::Pressure,
 };
 
@@ -53,7 +59,7 @@ where
             guests.push(Guest { form: Arc::new(shape), placement: Placement::at_rest(frame), slip: false });
             let mass =
                 mass.map(|(mass, moments)| SolidMass::new(mass, &Dim::<D>::inertia_from_principal(&moments)));
-            solids.push(Immersed { mass, twist: Twist::zero() });
+            solids.push(Immersed::new(mass, Twist::zero()));
         }
         stepper.set_guests(guests);
         stepper.initialise(&model, &mut state).map_err(failed)?;

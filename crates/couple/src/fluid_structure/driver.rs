@@ -5,7 +5,7 @@ use super::held::{Demands, HeldMass};
 use super::interface::LEAST_FRACTION;
 use super::mass::multiply;
 use super::resistance::{Resistance, ResistingMass, SolidMobility};
-use super::soft::SoftGuest;
+use super::soft::{SheetSurface, SoftGuest};
 use super::{
     CouplingFace, CouplingForm, CouplingOptions, FaceMass, Operators, SolidMass, Viscous, coupling_faces,
     viscous,
@@ -29,6 +29,18 @@ where
     pub mass: Option<SolidMass<D>>,
     /// Its velocity about its centre of mass.
     pub twist: Twist<D>,
+    /// Velocity of the fluid at its surface relative to it, `-s` in `W (u - J (v - s)) = 0` (spec/fluid-structure.md 3.6): zero but for surfaces that let fluid through or drive it.
+    pub flow: Twist<D>,
+}
+
+impl<const D: usize> Immersed<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// With a surface that is closed and moves with it.
+    pub fn new(mass: Option<SolidMass<D>>, twist: Twist<D>) -> Self {
+        Self { mass, twist, flow: Twist::zero() }
+    }
 }
 
 /// What a coupled solve did.
@@ -92,6 +104,8 @@ pub(super) struct SoftSolve<'a, const D: usize> {
     pub guests: &'a [SoftGuest<D>],
     /// The particle of each point of the stepper's sheets.
     pub sheet_particles: &'a [usize],
+    /// The sheets where faces have weights by area.
+    pub sheet_surface: Option<&'a SheetSurface<D>>,
     /// `1/m` (1/kg) of all particles; 0 for those that move as told.
     pub inverse_mass: &'a [f64],
     /// Velocities (m/s) of all particles, flat: on entry what their masses times these have as momentum.
@@ -100,11 +114,21 @@ pub(super) struct SoftSolve<'a, const D: usize> {
     pub resistance: Option<Resistance<'a>>,
 }
 
-impl<const D: usize> SoftSolve<'_, D> {
+impl<const D: usize> SoftSolve<'_, D>
+where
+    Dim<D>: Space<D>,
+{
     /// No soft bodies.
     pub fn nothing() -> Self {
         let (guests, sheet_particles, inverse_mass) = (&[][..], &[][..], &[][..]);
-        SoftSolve { guests, sheet_particles, inverse_mass, velocity: &mut [], resistance: None }
+        SoftSolve {
+            guests,
+            sheet_particles,
+            sheet_surface: None,
+            inverse_mass,
+            velocity: &mut [],
+            resistance: None,
+        }
     }
 
     /// Scalars of the stacked particle velocities, with weights, whose sum is the velocity along `axis` of the sheets where they close a face.
@@ -112,7 +136,11 @@ impl<const D: usize> SoftSolve<'_, D> {
         let scalar = |&(point, weight): &(u32, f64)| {
             self.sheet_particles.get(point as usize).map(|particle| (D * particle + axis, weight))
         };
-        sheet.row.iter().map(scalar).collect()
+        let by_area = self.sheet_surface.map(|surface| surface.weights(sheet.axis, sheet.face));
+        match by_area.filter(|row| !row.is_empty()) {
+            Some(row) => row.iter().map(scalar).collect(),
+            None => sheet.row.iter().map(scalar).collect(),
+        }
     }
 }
 
@@ -141,9 +169,36 @@ where
 }
 
 /// [`solve_coupled`] with soft bodies and demands. Solids after those that are guests are not in the fluid; demands tie them to those that are.
+///
+/// With fluid that passes the surfaces of solids, `u = J (v + w)`: the solve has `v + w` as the velocity of such a solid, which changes by the same impulses.
+#[expect(clippy::too_many_arguments, reason = "the parts of one system")]
+pub(super) fn solve_with_soft<const D: usize>(
+    stepper: &mut FluidStepper<D>,
+    model: &FluidModel<D>,
+    state: &mut FluidState<D>,
+    dt: f64,
+    solids: &mut [Immersed<D>],
+    soft: &mut SoftSolve<D>,
+    demands: &Demands,
+    options: &CouplingOptions,
+) -> Result<CouplingReport, FluidError>
+where
+    Dim<D>: Space<D>,
+{
+    if solids.iter().all(|solid| solid.flow == Twist::zero()) {
+        return solve_closed(stepper, model, state, dt, solids, soft, demands, options);
+    }
+    let flows: Vec<Twist<D>> = solids.iter().map(|solid| solid.flow).collect();
+    let shifted = demands.seen_with(soft.velocity.len(), &flows);
+    solids.iter_mut().zip(&flows).for_each(|(solid, flow)| solid.twist += *flow);
+    let report = solve_closed(stepper, model, state, dt, solids, soft, &shifted, options);
+    solids.iter_mut().zip(&flows).for_each(|(solid, flow)| solid.twist += *flow * -1.0);
+    report
+}
+
 #[expect(clippy::too_many_arguments, reason = "the parts of one system")]
 #[inline(never)]
-pub(super) fn solve_with_soft<const D: usize>(
+fn solve_closed<const D: usize>(
     stepper: &mut FluidStepper<D>,
     model: &FluidModel<D>,
     state: &mut FluidState<D>,
@@ -204,7 +259,7 @@ where
     let faces = coupling_faces(&stepper.problem(model), stepper.guests(), first, options.mass);
     let movable: Vec<&CouplingFace<D>> =
         faces.iter().filter(|face| face.guest < rigid && solids[face.guest].mass.is_some()).collect();
-    let on_soft = particle_faces(&stepper.problem(model), &faces, rigid, soft, options.mass);
+    let on_soft = particle_faces(&stepper.problem(model), &faces, rigid, soft, options);
     let scalars = soft.velocity.len();
     let failed = FluidError::solve("coupled pressure");
     let (soft_inverses, resisting) = lump_on_particles(&on_soft, state, soft).map_err(&failed)?;
@@ -307,7 +362,7 @@ fn particle_faces<const D: usize>(
     faces: &[CouplingFace<D>],
     first_soft: usize,
     soft: &SoftSolve<D>,
-    mass: FaceMass,
+    options: &CouplingOptions,
 ) -> Vec<ParticleFace<D>>
 where
     Dim<D>: Space<D>,
@@ -315,11 +370,12 @@ where
     let of_body = |face: &CouplingFace<D>| {
         let guest = soft.guests.get(face.guest.checked_sub(first_soft)?)?;
         let CouplingFace { axis, face: index, closed, mass, .. } = *face;
-        Some(ParticleFace { axis, face: index, closed, mass, row: guest.row(problem, axis, index) })
+        let row = guest.row(problem, axis, index, options.weights);
+        Some(ParticleFace { axis, face: index, closed, mass, row })
     };
     let of_sheet = |sheet: &SheetFace<D>| {
         let (axis, face) = (sheet.axis, sheet.face);
-        let mass = sheet_mass(problem, sheet, mass)?;
+        let mass = sheet_mass(problem, sheet, options.mass)?;
         let row = soft.sheet_row(sheet, axis)?;
         Some(ParticleFace { axis, face, closed: 1.0, mass, row })
     };

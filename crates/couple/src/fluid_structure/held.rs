@@ -38,6 +38,22 @@ pub(crate) struct Demands {
     pub values: Vec<f64>,
 }
 
+impl Demands {
+    /// The same for velocities to which `flows`, one a solid after `scalars` scalars of particles, are added.
+    pub fn seen_with<const D: usize>(&self, scalars: usize, flows: &[Twist<D>]) -> Self
+    where
+        Dim<D>: Space<D>,
+    {
+        let mut stacked = vec![0.0; scalars + Twist::<D>::LEN * flows.len()];
+        for (flow, part) in flows.iter().zip(stacked[scalars..].chunks_exact_mut(Twist::<D>::LEN)) {
+            flow.write(part);
+        }
+        let more = |row: &Vec<(usize, f64)>| row.iter().map(|&(k, weight)| weight * stacked[k]).sum::<f64>();
+        let values = self.rows.iter().zip(&self.values).map(|(row, value)| value + more(row)).collect();
+        Self { rows: self.rows.clone(), values }
+    }
+}
+
 /// Ends with the weights of their scalars, and the value that the sum keeps.
 type LinkRow = (Vec<(End, Vec<f64>)>, f64);
 

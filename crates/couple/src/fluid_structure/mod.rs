@@ -15,12 +15,13 @@
 //! | solve with viscosity | pressure Schur complement of the same system | `viscous` |
 //!
 //! Soft bodies of triangles in the plane or tetrahedra in space take part through their particles: `J` has the barycentric weights of the point where the line between two
-//! centres meets their surface, and the fluid is lumped on the particles axis by axis (spec 3.2, 3.4.4). Sheets (segments in the plane,
+//! centres meets their surface, or those of all of the surface in the dual cell by area ([`Weights`]), and the fluid is lumped on the particles axis by axis (spec 3.2, 3.4.4). Sheets (segments in the plane,
 //! triangles in space) have fluid on both sides, which sees and carries nothing through them (`splashdown_fluid::shell`); a face that they close pushes them from both.
 //!
 //! The forms that keep the coupling impulses or the velocities of the solids as unknowns, positive definite or indefinite, are in `forms`: references, and a way out.
 
 mod driver;
+mod facets;
 mod forms;
 mod held;
 mod interface;
@@ -65,6 +66,17 @@ pub enum Tangential {
     FluidSide,
 }
 
+/// Which particles of a soft body or sheet move a coupling face (spec/fluid-structure.md 3.4.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Weights {
+    /// Those of the facet that the line between the centres of its cells meets: keeps angular momentum.
+    #[default]
+    Ray,
+    /// Those of all facets in its dual cell, by how much of them is in it, as in the source: smoother where edges are much shorter than cells.
+    Area,
+}
+
 /// Choices of the coupling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -73,6 +85,8 @@ pub struct CouplingOptions {
     pub mass: FaceMass,
     /// Where viscous fluid sticks.
     pub tangential: Tangential,
+    /// Which particles of a soft body or sheet move a face.
+    pub weights: Weights,
     /// Which linear system is solved.
     pub form: CouplingForm,
 }

@@ -167,7 +167,9 @@ where
                     _ => 1.0,
                 };
                 let (row, columns) = match guest.checked_sub(first_soft).zip(soft) {
-                    Some((number, soft)) => (Twist::zero(), soft.guests[number].row(problem, axis, face)),
+                    Some((number, soft)) => {
+                        (Twist::zero(), soft.guests[number].row(problem, axis, face, options.weights))
+                    }
                     None => {
                         let row =
                             row_of(axis, &problem.domain.arm(&guests[guest].placement.frame.position, &at));

@@ -1,11 +1,13 @@
 //! Soft bodies in the fluid: their form where they are, and the particles that move a coupling face.
 
+use super::Weights;
+use super::facets::Facets;
 use super::resistance::Resistance;
 use crate::solids::{SolidBody, SolidElement, Solids};
 use splashdown_fluid::pressure::PressureProblem;
 use splashdown_fluid::shell::Sheet;
 use splashdown_fluid::{FluidModel, Form, Guest, Placement};
-use splashdown_geometry::grid::Index;
+use splashdown_geometry::grid::{Grid, Index, Location};
 use splashdown_geometry::simplex::closest_point;
 use splashdown_geometry::{Aabb, Bvh};
 use splashdown_math::{Dim, Frame, Space, Vector};
@@ -14,13 +16,10 @@ use std::sync::Arc;
 
 /// The inside of a soft body of triangles in the plane or tetrahedra in space, with its middle as the origin, so that domains with periodic sides find the image that is near.
 pub(super) struct SoftForm<const D: usize> {
-    points: Vec<Vector<D>>,
     /// The first `D + 1` of each are the corners of an element.
     elements: Vec<[u32; 4]>,
-    /// The first `D` of each are the corners of a facet of the surface.
-    facets: Vec<[u32; 3]>,
     inside: Bvh<D>,
-    surface: Bvh<D>,
+    surface: Facets<D>,
 }
 
 impl<const D: usize> SoftForm<D>
@@ -30,12 +29,7 @@ where
     fn new(points: Vec<Vector<D>>, elements: Vec<[u32; 4]>, facets: Vec<[u32; 3]>) -> Self {
         let around = |corners: &[u32]| Aabb::of_points(corners.iter().map(|&i| &points[i as usize]));
         let inside = Bvh::from_fn(elements.len(), |e| around(&elements[e as usize][..=D]));
-        let surface = Bvh::from_fn(facets.len(), |f| around(&facets[f as usize][..D]));
-        Self { points, elements, facets, inside, surface }
-    }
-
-    fn at(&self, corner: u32) -> Vector<D> {
-        self.points[corner as usize]
+        Self { elements, inside, surface: Facets::new(points, facets) }
     }
 
     fn contains(&self, x: &Vector<D>) -> bool {
@@ -43,123 +37,15 @@ where
         const TOUCHING: f64 = 1e-20;
         let here = Aabb { min: *x, max: *x };
         self.inside.any_overlapping(&here, |element| {
-            let [a, b, c, d] = self.elements[element as usize];
-            if D == 2 {
-                closest_point(x, &[self.at(a), self.at(b), self.at(c)]).distance_squared <= TOUCHING
+            let [a, b, c, d] = self.elements[element as usize].map(|corner| self.surface.at(corner));
+            let found = if D == 2 {
+                closest_point(x, &[a, b, c]).distance_squared
             } else {
-                closest_point(x, &[self.at(a), self.at(b), self.at(c), self.at(d)]).distance_squared
-                    <= TOUCHING
-            }
+                closest_point(x, &[a, b, c, d]).distance_squared
+            };
+            found <= TOUCHING
         })
     }
-
-    /// Squared distance (m^2) of a facet and weights of its corners.
-    fn closest(&self, x: &Vector<D>, facet: u32) -> (f64, [f64; 3]) {
-        let [a, b, c] = self.facets[facet as usize];
-        if D == 2 {
-            let found = closest_point(x, &[self.at(a), self.at(b)]);
-            return (found.distance_squared, [found.weights[0], found.weights[1], 0.0]);
-        }
-        let found = closest_point(x, &[self.at(a), self.at(b), self.at(c)]);
-        (found.distance_squared, found.weights)
-    }
-
-    /// Squared distance (m^2), facet and weights of its corners.
-    fn nearest(&self, x: &Vector<D>) -> (f64, usize, [f64; 3]) {
-        let mut best = (f64::INFINITY, 0, [0.0; 3]);
-        self.surface.nearest(x, f64::INFINITY, |facet, limit| {
-            let (distance, weights) = self.closest(x, facet);
-            if distance < best.0 {
-                best = (distance, facet as usize, weights);
-            }
-            limit.min(best.0)
-        });
-        best
-    }
-
-    /// Where the line through `x` along `axis` meets the surface within `reach` (m) of it: the facet nearest to `x`, and weights of its corners. The impulse of a face acts along
-    /// this line, so that what the fluid loses of angular momentum the body gains (spec/fluid-structure.md 3.4.4).
-    fn hit(&self, x: &Vector<D>, axis: usize, reach: f64) -> Option<(usize, [f64; 3])> {
-        let mut span = Aabb { min: *x, max: *x };
-        span.min[axis] -= reach;
-        span.max[axis] += reach;
-        let mut best: Option<(f64, usize, [f64; 3])> = None;
-        self.surface.overlapping(&span, |facet| {
-            let [a, b, c] = self.facets[facet as usize];
-            let Some(weights) =
-                across(x, axis, [self.at(a), self.at(b), if D == 2 { self.at(b) } else { self.at(c) }])
-            else {
-                return;
-            };
-            let mut there = self.at(a)[axis] * weights[0] + self.at(b)[axis] * weights[1];
-            if D == 3 {
-                there += self.at(c)[axis] * weights[2];
-            }
-            let distance = (there - x[axis]).abs();
-            if distance <= reach && best.is_none_or(|(old, ..)| distance < old) {
-                best = Some((distance, facet as usize, weights));
-            }
-        });
-        best.map(|(_, facet, weights)| (facet, weights))
-    }
-
-    /// The facets that are as near to `x` as the nearest, with the weights of their corners: more than one where `x` is on an axis of symmetry, and then none of them is to be preferred.
-    fn all_nearest(&self, x: &Vector<D>) -> Vec<(usize, [f64; 3])> {
-        let (squared, ..) = self.nearest(x);
-        let reach = squared.sqrt() * (1.0 + 1e-9);
-        let mut found = Vec::new();
-        self.surface.overlapping(&Aabb { min: *x, max: *x }.grown(reach), |facet| {
-            let (distance, weights) = self.closest(x, facet);
-            if distance <= reach * reach {
-                found.push((facet as usize, weights));
-            }
-        });
-        found.sort_unstable_by_key(|(facet, _)| *facet);
-        found
-    }
-
-    /// Particles that move a face at `x`, with their weights, which sum to one.
-    pub fn weights(&self, x: &Vector<D>, axis: usize, reach: f64) -> Vec<(u32, f64)> {
-        let facets = self.hit(x, axis, reach).map_or_else(|| self.all_nearest(x), |hit| vec![hit]);
-        let share = 1.0 / facets.len() as f64;
-        let of_facet = |(facet, weights): &(usize, [f64; 3])| {
-            let (corners, weights) = (self.facets[*facet], *weights);
-            (0..D).map(move |k| (corners[k], share * weights[k]))
-        };
-        let mut all: Vec<(u32, f64)> = facets.iter().flat_map(of_facet).collect();
-        all.sort_by_key(|(corner, _)| *corner);
-        all.dedup_by(|next, first| {
-            let same = next.0 == first.0;
-            if same {
-                first.1 += next.1;
-            }
-            same
-        });
-        all
-    }
-}
-
-/// Weights of the corners of a facet where the line through `x` along `axis` meets it, if it does.
-fn across<const D: usize>(x: &Vector<D>, axis: usize, corners: [Vector<D>; 3]) -> Option<[f64; 3]> {
-    let others: [usize; 2] = match (D, axis) {
-        (2, 0) => [1, 1],
-        (2, _) => [0, 0],
-        (_, 0) => [1, 2],
-        (_, 1) => [0, 2],
-        _ => [0, 1],
-    };
-    let inside = -1e-9..=1.0 + 1e-9;
-    if D == 2 {
-        let (p, q, y) = (corners[0][others[0]], corners[1][others[0]], x[others[0]]);
-        let w = (y - p) / (q - p);
-        return (w.is_finite() && inside.contains(&w)).then_some([1.0 - w, w, 0.0]);
-    }
-    let flat = |v: &Vector<D>| [v[others[0]] - x[others[0]], v[others[1]] - x[others[1]]];
-    let [a, b, c] = [flat(&corners[0]), flat(&corners[1]), flat(&corners[2])];
-    let area = |p: [f64; 2], q: [f64; 2]| p[0] * q[1] - p[1] * q[0];
-    let whole = area([b[0] - a[0], b[1] - a[1]], [c[0] - a[0], c[1] - a[1]]);
-    let weights = [area(b, c) / whole, area(c, a) / whole, area(a, b) / whole];
-    weights.iter().all(|w| w.is_finite() && inside.contains(w)).then_some(weights)
 }
 
 impl<const D: usize> Form<D> for SoftForm<D>
@@ -167,7 +53,7 @@ where
     Dim<D>: Space<D>,
 {
     fn signed_distance(&self, point: &Vector<D>) -> f64 {
-        let distance = self.nearest(point).0.sqrt();
+        let distance = self.surface.nearest(point).0.sqrt();
         if self.contains(point) { -distance } else { distance }
     }
 
@@ -229,6 +115,35 @@ where
         particles.extend(body.particles.clone());
     }
     (sheets, particles)
+}
+
+/// All sheets in the fluid as one surface, and the grid whose faces they close.
+pub(super) struct SheetSurface<const D: usize> {
+    facets: Facets<D>,
+    grid: Grid<D>,
+}
+
+impl<const D: usize> SheetSurface<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Of the sheets where they end.
+    pub fn new(sheets: &[Sheet<D>], grid: Grid<D>) -> Self {
+        let (mut points, mut corners) = (Vec::new(), Vec::new());
+        for sheet in sheets {
+            let first = points.len() as u32;
+            corners
+                .extend(sheet.elements.iter().map(|own| std::array::from_fn(|k| first + own[k.min(D - 1)])));
+            points.extend_from_slice(&sheet.after);
+        }
+        Self { facets: Facets::new(points, corners), grid }
+    }
+
+    /// Points of the sheets in the dual cell of a face, with their weights by area; nothing where there are none.
+    pub fn weights(&self, axis: usize, face: Index<D>) -> Vec<(u32, f64)> {
+        let at = self.grid.lattice(Location::Face(axis), 0).position(face);
+        self.facets.by_area(&at, &self.grid.spacing())
+    }
 }
 
 /// How many cells of the fluid a point of a sheet in it has moved since `before` (m, flat), if that is more than one.
@@ -308,11 +223,16 @@ where
     Dim<D>: Space<D>,
 {
     /// `J` of a coupling face: scalars of the stacked particle velocities, with weights.
-    pub fn row(&self, problem: &PressureProblem<D>, axis: usize, face: Index<D>) -> Vec<(usize, f64)> {
+    pub fn row(
+        &self,
+        problem: &PressureProblem<D>,
+        axis: usize,
+        face: Index<D>,
+        weights: Weights,
+    ) -> Vec<(usize, f64)> {
         let lattice = *problem.walls.open_faces().component(axis).lattice();
         let at = problem.domain.arm(&self.middle, &lattice.position(face));
-        let reach = 0.5001 * problem.domain.grid().spacing()[axis];
-        let weights = self.form.weights(&at, axis, reach);
+        let weights = self.form.surface.weights(&at, axis, &problem.domain.grid().spacing(), weights);
         let scalar = |(particle, weight): (u32, f64)| (D * (self.first + particle as usize) + axis, weight);
         weights.into_iter().map(scalar).collect()
     }

@@ -9,8 +9,8 @@
 use super::driver::{SoftSolve, solve_with_soft};
 use super::held::{Demands, End, HeldRow, Links};
 use super::resistance::Resistance;
-use super::soft::{SoftGuest, SoftParticles, SoftSurfaces, sheets_of};
-use super::{CouplingReport, Immersed, SolidMass};
+use super::soft::{SheetSurface, SoftGuest, SoftParticles, SoftSurfaces, sheets_of};
+use super::{CouplingReport, Immersed, SolidMass, Weights};
 use crate::{Model, State};
 use splashdown_fluid::{FluidError, FluidModel, FluidState, FluidStepper, Form, Guest, Placement};
 use splashdown_geometry::Aabb;
@@ -60,6 +60,8 @@ where
     surfaces: SoftSurfaces,
     /// The particle of each point of the sheets in the fluid.
     sheet_particles: Vec<usize>,
+    /// The sheets where their weights are by area.
+    sheet_surface: Option<SheetSurface<D>>,
     /// `u*` and the guests' `v*` of the solve to the full step.
     star: Option<(FluidState<D>, Vec<Immersed<D>>)>,
     /// Velocities of soft bodies before and after that solve, and their inverse masses.
@@ -85,6 +87,7 @@ where
             soft: Vec::new(),
             surfaces: SoftSurfaces::default(),
             sheet_particles: Vec::new(),
+            sheet_surface: None,
             star: None,
             soft_star: Vec::new(),
             soft_velocity: Vec::new(),
@@ -181,6 +184,7 @@ where
         mut guests: Vec<Guest<D>>,
         before: &[f64],
         soft: Option<&SoftParticles<D>>,
+        weights: Weights,
     ) {
         self.soft.clear();
         self.sheet_particles.clear();
@@ -192,6 +196,8 @@ where
             self.soft = forms;
             (sheets, self.sheet_particles) = sheets_of(fluid, soft.solids, before, soft.position);
         }
+        let by_area = weights == Weights::Area && !sheets.is_empty();
+        self.sheet_surface = by_area.then(|| SheetSurface::new(&sheets, *fluid.domain.grid()));
         stepper.set_guests(guests);
         stepper.set_sheets(sheets);
     }
@@ -203,11 +209,13 @@ where
     /// The soft bodies as the solve sees them.
     fn soft_solve<'a>(&'a self, soft: Option<SoftParticles<'a, D>>, inverses: &'a [f64]) -> SoftSolve<'a, D> {
         let (guests, sheet_particles) = (&self.soft[..], &self.sheet_particles[..]);
+        let sheet_surface = self.sheet_surface.as_ref();
+        let nothing = SoftSolve { guests, sheet_particles, sheet_surface, ..SoftSolve::nothing() };
         match soft.filter(|_| self.any_soft()) {
             Some(SoftParticles { velocity, resistance, .. }) => {
-                SoftSolve { guests, sheet_particles, inverse_mass: inverses, velocity, resistance }
+                SoftSolve { inverse_mass: inverses, velocity, resistance, ..nothing }
             }
-            None => SoftSolve { guests, sheet_particles, ..SoftSolve::nothing() },
+            None => nothing,
         }
     }
 
@@ -229,7 +237,7 @@ where
         let guests = self.guests(fluid, &model.bodies, |index| state.bodies[index].frame);
         let mut immersed = self.immersed(model, &guests, motions);
         let here = soft.as_ref().map_or(&[][..], |soft| soft.position);
-        self.place(stepper, fluid, guests.clone(), here, soft.as_ref());
+        self.place(stepper, fluid, guests.clone(), here, soft.as_ref(), options.weights);
         if immersed.iter().all(|solid| solid.mass.is_none()) && !self.any_soft() {
             return Ok(());
         }
@@ -274,7 +282,8 @@ where
         for (guest, &index) in guests.iter_mut().zip(&self.bodies) {
             guest.placement.twist = state.bodies[index].frame.twist_to(&frames[index], dt);
         }
-        self.place(stepper, fluid, guests.clone(), &state.solids.motion.position, soft.as_ref());
+        let before = &state.solids.motion.position;
+        self.place(stepper, fluid, guests.clone(), before, soft.as_ref(), options.weights);
         let mut next = now.clone();
         stepper.carry(fluid, &mut next, dt)?;
         self.star = Some((next.clone(), immersed.clone()));
@@ -331,7 +340,7 @@ where
             .iter()
             .zip(&after)
             .map(|(guest, after)| {
-                let change = after.twist - guest.placement.twist;
+                let change = after.twist + after.flow - guest.placement.twist;
                 let any = change.dot(&change).sqrt() > UNCHANGED * fastest;
                 (after.mass.is_some() && any).then_some(change)
             })
@@ -348,7 +357,7 @@ where
                 let Some(change) = change else { continue };
                 match links.is_tied(number) {
                     true => immersed[number].twist += *change,
-                    false => immersed[number] = Immersed { mass: None, twist: after[number].twist },
+                    false => immersed[number] = Immersed { mass: None, ..after[number].clone() },
                 }
             }
             let guest_count = immersed.len();
@@ -371,6 +380,7 @@ where
                 SoftSolve {
                     guests: &self.soft,
                     sheet_particles: &self.sheet_particles,
+                    sheet_surface: self.sheet_surface.as_ref(),
                     inverse_mass: &inverses,
                     velocity: soft,
                     resistance: self
@@ -447,6 +457,10 @@ where
     Immersed {
         mass: body.is_dynamic().then(|| SolidMass::new(body.mass, &inertia)),
         twist: motion.twist(body, frame),
+        flow: Twist {
+            linear: frame.vector_to_world(&body.surface_flow.linear),
+            angular: Dim::rotate_spin(&frame.rotation, &body.surface_flow.angular),
+        },
     }
 }
 

@@ -24,6 +24,8 @@ use std::sync::{Mutex, PoisonError};
 
 /// Unknown velocities up to which the velocity system is factorised in space; in the plane it always is.
 const FACTORISED: usize = 6_000;
+/// Sum of the other entries of a face's row to its diagonal up to which viscosity is weak: a few iterations with the diagonal are cheaper than a factor or multigrid.
+const WEAK: f64 = 0.5;
 /// Relative residual of velocity solves that are not factorised.
 const INNER_TOLERANCE: f64 = 1e-11;
 /// Relative residual of the pressure: well below what the divergence asks for, so that slow flows come to rest.
@@ -421,14 +423,54 @@ enum Method {
     Iterate(Box<VelocityPreconditioner>),
 }
 
-/// Multigrid on the faces, the exact blocks on particles (but the diagonal where they act on each other through the fluid only) and on each solid.
+/// Multigrid or, where viscosity is weak, the diagonal on the faces, the exact blocks on particles (but the diagonal where they act on each other through the fluid only) and on each solid.
 struct VelocityPreconditioner {
-    faces: Amg,
+    faces: FaceInverse,
     particles: ParticleInverse,
     solids: Vec<Vec<f64>>,
     free: usize,
     scalars: usize,
     len: usize,
+}
+
+enum FaceInverse {
+    Diagonal(Vec<f64>),
+    Multigrid(Box<Amg>),
+}
+
+impl FaceInverse {
+    fn apply(&mut self, r: &[f64], z: &mut [f64]) {
+        match self {
+            Self::Diagonal(inverse) => scale(inverse, r, z),
+            Self::Multigrid(multigrid) => multigrid.apply(r, z),
+        }
+    }
+}
+
+/// `z = diag(factors) r`.
+fn scale(factors: &[f64], r: &[f64], z: &mut [f64]) {
+    z.iter_mut().zip(r).zip(factors).for_each(|((z, r), factor)| *z = r * factor);
+}
+
+/// The inverses of the diagonal entries in a range of rows.
+fn inverse_diagonal(matrix: &CsrMatrix, rows: std::ops::Range<usize>) -> Vec<f64> {
+    matrix.diagonal()[rows].iter().map(|entry| entry.recip()).collect()
+}
+
+/// Whether the rows of the first `faces` unknowns are governed by their diagonal, so that conjugate gradients need some ten iterations.
+fn is_weak(matrix: &CsrMatrix, faces: usize) -> bool {
+    (0..faces).all(|face| {
+        let (columns, values) = matrix.row(face);
+        let (mut own, mut others) = (0.0, 0.0);
+        for (&column, &value) in columns.iter().zip(values) {
+            if column as usize == face {
+                own += value;
+            } else {
+                others += value.abs();
+            }
+        }
+        others <= WEAK * own
+    })
 }
 
 enum ParticleInverse {
@@ -439,9 +481,7 @@ enum ParticleInverse {
 impl ParticleInverse {
     fn apply(&mut self, r: &[f64], z: &mut [f64]) {
         match self {
-            Self::Diagonal(inverse) => {
-                z.iter_mut().zip(r).zip(inverse).for_each(|((z, r), inverse)| *z = r * *inverse);
-            }
+            Self::Diagonal(inverse) => scale(inverse, r, z),
             // Sizes fit by construction; what is not finite shows in the residual.
             Self::Factor(factor) => {
                 if factor.solve(r, z).is_err() {
@@ -483,20 +523,22 @@ impl<'a> PressureSchur<'a> {
         let failed = FluidError::solve("coupled viscous flow");
         let size = matrix.rows();
         let len = Twist::<D>::LEN;
-        let method = if D == 2 || size <= FACTORISED {
+        let weak = is_weak(matrix, free);
+        let method = if (D == 2 || size <= FACTORISED) && (!weak || scalars > 0) {
             Method::Factor(Box::new(SparseCholesky::new(matrix).map_err(&failed)?))
         } else {
-            let faces = Amg::new(&matrix.diagonal_block(0..free), &AmgOptions::default()).map_err(&failed)?;
+            let faces = if weak {
+                FaceInverse::Diagonal(inverse_diagonal(matrix, 0..free))
+            } else {
+                let block = matrix.diagonal_block(0..free);
+                FaceInverse::Multigrid(Box::new(Amg::new(&block, &AmgOptions::default()).map_err(&failed)?))
+            };
             let particles = match structure.resistance {
                 Some(_) => {
                     let block = matrix.diagonal_block(free..free + scalars);
                     ParticleInverse::Factor(Box::new(SparseCholesky::new(&block).map_err(&failed)?))
                 }
-                None => {
-                    let diagonal = matrix.diagonal();
-                    let inverse = diagonal[free..free + scalars].iter().map(|entry| entry.recip());
-                    ParticleInverse::Diagonal(inverse.collect())
-                }
+                None => ParticleInverse::Diagonal(inverse_diagonal(matrix, free..free + scalars)),
             };
             let mut solids = Vec::with_capacity(structure.solids.len());
             for solid in 0..structure.solids.len() {

@@ -343,6 +343,7 @@ where
         geometry: Some(Arc::new(geometry)),
         material: parent.material,
         breakable: Some(child),
+        surface_flow: Twist::zero(),
     };
     let state = BodyState::new(&body, frame, &Twist::zero());
     Ok(Fragment { body, state, in_parent, voxels })

@@ -2,7 +2,9 @@
 //!
 //! Every table that the first pass left readable is read on its own, so that one misspelt field does not hide the mistakes elsewhere.
 
-use crate::description::{Deformable, Fluid, Geometry, Joint, Kind, Rigid, Rotation, Scene, Step, Time};
+use crate::description::{
+    Deformable, Fluid, FluidCoupling, Geometry, Joint, Kind, Rigid, Rotation, Scene, Step, Time,
+};
 use crate::limits::{self, Size};
 use crate::problem::{Problem, ProblemKind};
 use crate::source::Origin;
@@ -221,6 +223,15 @@ impl Check<'_> {
                     self.problems.push(problem);
                 }
             }
+        }
+        let coupled = || {
+            let fluid: Option<Fluid> = read(self.root.get("fluid"));
+            fluid.is_some_and(|fluid| fluid.coupling != FluidCoupling::Word(false))
+        };
+        if body.surface_flow.is_some() && !coupled() {
+            let what = format!("`{}` drives a fluid, but no fluid is coupled to bodies", body.name);
+            let problem = self.at(&path("surface_flow"), ProblemKind::Conflict, what);
+            self.problems.push(problem.hint("add [fluid], without `coupling = false`"));
         }
         if body.fracture.is_some() && body.kind != Kind::Dynamic {
             let problem = self

@@ -68,12 +68,28 @@ pub struct Rigid {
     /// Lets it break when it is hit hard enough. Default: it never breaks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fracture: Option<Fracture>,
+    /// Lets fluid pass its surface or drives it along, such as a fan or a belt. Default: the fluid at its surface moves with it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub surface_flow: Option<SurfaceFlow>,
     /// Motion of a kinematic body. Default: it keeps its velocity and spin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub motion: Option<super::Motion>,
     /// Makes a row or a grid of copies instead of one body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Repeat>,
+}
+
+/// Velocity of the fluid at the surface of a body, relative to the body and in its own axes. Without viscosity only the part across the surface matters.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct SurfaceFlow {
+    /// The same everywhere (m/s). Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension"))]
+    pub velocity: Option<Vec<f64>>,
+    /// About its centre of mass (rad/s): one number in 2D (counter-clockwise), a vector in 3D. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spin: Option<SpinValue>,
 }
 
 /// Shape of a rigid body.

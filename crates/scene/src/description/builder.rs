@@ -125,6 +125,7 @@ impl Rigid {
             rolling_friction: None,
             spinning_friction: None,
             fracture: None,
+            surface_flow: None,
             motion: None,
             repeat: None,
         }

@@ -29,6 +29,8 @@ pub struct CouplingChoices {
     pub mass: FaceMassWord,
     /// Where viscous fluid sticks to bodies and walls. Default: `solid_side`.
     pub tangential: TangentialWord,
+    /// Which points of a soft body or sheet move with the fluid at a face of a cell. Default: `ray`.
+    pub weights: WeightsWord,
 }
 
 /// Which of the equivalent linear systems is solved.
@@ -68,4 +70,15 @@ pub enum TangentialWord {
     SolidSide,
     /// On faces in the fluid next to it, as in the published tables.
     FluidSide,
+}
+
+/// Which points of a soft body or sheet move with the fluid at a face of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WeightsWord {
+    /// The corners of the triangle (2D: ends of the edge) that the line between the centres of the two cells meets: keeps angular momentum.
+    #[default]
+    Ray,
+    /// The corners of all that is within half a cell of the face, by area, as in the published scenes: smoother where edges are much shorter than cells.
+    Area,
 }

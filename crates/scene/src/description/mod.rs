@@ -16,9 +16,9 @@ mod settings;
 
 pub use body::{
     BoxPart, ChainGeometry, Deformable, Geometry, Kind, Repeat, Rigid, Rotation, Shape, ShapePart, SpinValue,
-    Springs,
+    Springs, SurfaceFlow,
 };
-pub use coupling::{CouplingChoices, FaceMassWord, FluidCoupling, FormWord, TangentialWord};
+pub use coupling::{CouplingChoices, FaceMassWord, FluidCoupling, FormWord, TangentialWord, WeightsWord};
 pub use elastic::{
     BagGeometry, BallGeometry, BendingDescription, BendingLaw, BoxGeometry, Disturbance, ElasticBody,
     ElasticCollisions, ElasticDamping, ElasticIntegrator, ElasticMaterial, ElasticModel, ElasticStep,

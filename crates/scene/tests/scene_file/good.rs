@@ -149,6 +149,7 @@ prop_compose! {
             rolling_friction: by_density.then_some(0.01),
             spinning_friction: None,
             fracture: (kind == Kind::Dynamic).then(|| Fracture::new(12.5, 9)),
+            surface_flow: None,
             motion: None,
             moments: None,
             shape_position: None,

@@ -100,7 +100,7 @@ where
             continue;
         }
         let row = match face.guest.checked_sub(rigid) {
-            Some(number) => soft.guests[number].row(&problem, face.axis, face.face),
+            Some(number) => soft.guests[number].row(&problem, face.axis, face.face, options.weights),
             None => {
                 let mut flat = [0.0; 6];
                 face.row.write(&mut flat);
