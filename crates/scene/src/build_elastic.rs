@@ -439,6 +439,10 @@ where
             material.density = total / mass.iter().sum::<f64>();
         }
         let moving = body.velocity.as_deref().map_or(Ok(Vector::zeros()), |v| point::<D>(name, v))?;
+        let stream = match scene.fluid.as_ref().filter(|_| body.elastic.adrift) {
+            Some(fluid) => Some(crate::build_fluid::start_velocity::<D>(fluid)?),
+            None => None,
+        };
         for (copy, offset) in offsets::<D>(name, body.elastic.repeat.as_ref())?.into_iter().enumerate() {
             let placed = Built {
                 points: mesh.points.iter().map(|x| x + offset).collect(),
@@ -521,6 +525,7 @@ where
             for (x, &pinned) in placed.points.iter().zip(&pinned) {
                 rest.extend(x.iter());
                 position.extend(x.iter().map(|c| if pinned { *c } else { c + amplitude * noise.next() }));
+                let moving = moving + stream.as_ref().map_or(Vector::zeros(), |stream| stream(x));
                 velocity.extend(moving.iter().map(|v| if pinned { 0.0 } else { *v }));
             }
             let name =

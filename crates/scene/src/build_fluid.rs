@@ -267,9 +267,9 @@ where
     Dim<D>: Space<D>,
 {
     let mut state = FluidState::at_rest(model);
-    if let Some(velocity) = &fluid.velocity {
-        let velocity = vector::<D>(FLUID, "velocity", Some(velocity))?;
-        state.set_velocity(model, |_| velocity);
+    if fluid.velocity.is_some() || fluid.eddies.is_some() {
+        let velocity = start_velocity::<D>(fluid)?;
+        state.set_velocity(model, |x| velocity(x));
     }
     if model.level_sets() == 0 {
         return Ok(state);
@@ -297,6 +297,32 @@ where
         state.set_liquid(model, number, |x| shape.as_ref().map_or(far, |shape| shape.signed_distance(x)))?;
     }
     Ok(state)
+}
+
+/// Velocity (m/s) of the fluid at the start, by place (m).
+pub(crate) fn start_velocity<const D: usize>(
+    fluid: &Fluid,
+) -> Result<impl Fn(&Vector<D>) -> Vector<D> + use<D>, BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    let everywhere = vector::<D>(FLUID, "velocity", fluid.velocity.as_deref())?;
+    let bounds = domain::<D>(fluid)?.grid().bounds();
+    let eddies = fluid.eddies.clone();
+    Ok(move |x: &Vector<D>| {
+        let mut velocity = everywhere;
+        if let Some(eddies) = &eddies {
+            let wave = |axis: usize| {
+                let number = std::f64::consts::TAU * f64::from(eddies.waves[axis]) / bounds.extent()[axis];
+                let (sine, cosine) = (number * (x[axis] - bounds.min[axis])).sin_cos();
+                [sine, number * cosine]
+            };
+            let [[sx, dx], [sy, dy]] = [wave(0), wave(1)];
+            velocity[0] += eddies.amplitude * sx * dy;
+            velocity[1] -= eddies.amplitude * dx * sy;
+        }
+        velocity
+    })
 }
 
 fn domain<const D: usize>(fluid: &Fluid) -> Result<Domain<D>, BuildError> {

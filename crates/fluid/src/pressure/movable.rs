@@ -9,7 +9,7 @@ use super::{
 use crate::cells::CellKind;
 use crate::error::FluidError;
 use splashdown_math::{Dim, Space};
-use splashdown_solve::multigrid::Regions;
+use splashdown_solve::multigrid::{Addition, PoissonOptions, Regions};
 use splashdown_solve::{
     CsrMatrix, InverseMass, Iteration, LinearOperator, Preconditioner, Stopping, Workspace, pcg, vector,
 };
@@ -180,16 +180,6 @@ where
             operator.apply(&one, &mut image);
             levels.push(cells.iter().map(|&cell| image[cell as usize]).sum::<f64>());
         }
-        let mut preconditioner =
-            MovablePreconditioner { solver, held: &self.held, levels, floating: self.floating.as_ref() };
-        let mut workspace = Workspace::default();
-        let solve = |x: &mut [f64], goal: f64, most: usize| {
-            let stopping = Stopping { max_iterations: most, ..Stopping::relative(goal) };
-            let solved =
-                pcg(&operator, &mut preconditioner, rhs, x, &mut Iteration::new(stopping), &mut workspace)
-                    .map_err(FluidError::solve("pressure"))?;
-            Ok((solved.iterations, solved.relative_residual()))
-        };
         let worst = |rhs: &[f64], x: &[f64]| {
             let mut y = vec![0.0; rhs.len()];
             operator.apply(x, &mut y);
@@ -199,6 +189,31 @@ where
                 if counts { (b - y).abs() } else { 0.0 }
             };
             scale * y.iter().zip(rhs).enumerate().map(of_cell).fold(0.0, f64::max)
+        };
+        // Where every region has a known pressure, the solver of the fluid alone takes the solids along at little cost.
+        let weigh = |push: &mut [f64]| self.movable.mobility.apply(push);
+        let addition = Addition { rows: self.movable.flux, weigh: &weigh };
+        if let Solver::Geometric(solver) = &mut *solver
+            && solver.takes(&addition)
+        {
+            let solve = |x: &mut [f64], goal: f64, most: usize| {
+                let options = PoissonOptions { relative_tolerance: goal, max_iterations: most };
+                let solved = solver.solve_with(rhs, x, &options, &addition);
+                Ok((solved.iterations, solved.relative_residual))
+            };
+            if reach(rhs, impulse, goals, tolerance, solve, worst, report)? {
+                return Ok(true);
+            }
+        }
+        let mut preconditioner =
+            MovablePreconditioner { solver, held: &self.held, levels, floating: self.floating.as_ref() };
+        let mut workspace = Workspace::default();
+        let solve = |x: &mut [f64], goal: f64, most: usize| {
+            let stopping = Stopping { max_iterations: most, ..Stopping::relative(goal) };
+            let solved =
+                pcg(&operator, &mut preconditioner, rhs, x, &mut Iteration::new(stopping), &mut workspace)
+                    .map_err(FluidError::solve("pressure"))?;
+            Ok((solved.iterations, solved.relative_residual()))
         };
         reach(rhs, impulse, goals, tolerance, solve, worst, report)
     }

@@ -358,6 +358,12 @@ impl Check<'_> {
     fn deformable(&mut self, index: usize, body: &Deformable) {
         let at = |field: &str| [key("deformable"), Segment::Index(index), key(field)];
         self.one_mass([key("deformable"), Segment::Index(index)], &body.name, body.mass, body.density, true);
+        if body.elastic.adrift && self.root.get("fluid").is_none() {
+            let path = [key("deformable"), Segment::Index(index), key("elastic"), key("adrift")];
+            let what = format!("`{}` is adrift in a scene without a fluid", body.name);
+            self.problems
+                .push(self.at(&path, ProblemKind::Conflict, what).hint("add [fluid], or leave it out"));
+        }
         let particles = body.geometry.particle_count();
         let length = match &body.geometry {
             Geometry::Chain(chain) => chain.length(),

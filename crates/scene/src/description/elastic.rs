@@ -406,6 +406,9 @@ pub struct ElasticBody {
     /// Particles that are held or moved.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hold: Vec<Hold>,
+    /// Starts with the velocity that the fluid has where its particles are, on top of its own.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub adrift: bool,
     /// A start away from the rest shape.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub disturb: Option<Disturbance>,

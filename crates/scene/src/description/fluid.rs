@@ -94,6 +94,9 @@ pub struct Fluid {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-length" = "dimension"))]
     pub velocity: Option<Vec<f64>>,
+    /// Eddies at the start, on top of that. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub eddies: Option<FluidEddies>,
     /// Surface tension of the liquids (N/m; N in 2D); explicit, so that it limits the step. Default: none.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[schemars(range(min = 0))]
@@ -148,6 +151,22 @@ pub struct Fluid {
     #[serde(default = "divergence", skip_serializing_if = "is_divergence")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub divergence: f64,
+}
+
+/// Rows of eddies in the plane of x and y that turn in turn to the left and to the right: the stream function `amplitude sin(2 pi n_x x / L_x) sin(2 pi n_y y / L_y)` over the
+/// box, whose edges are `L`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct FluidEddies {
+    /// Largest value of the stream function (m^2/s).
+    pub amplitude: f64,
+    /// Waves along x and y. Default: one along each.
+    #[serde(default = "one_wave")]
+    pub waves: [u32; 2],
+}
+
+fn one_wave() -> [u32; 2] {
+    [1; 2]
 }
 
 /// What a side of the box does to the fluid.

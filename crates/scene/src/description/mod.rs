@@ -26,9 +26,9 @@ pub use elastic::{
     SelfContactDescription, SheetGeometry, TiedTo, TorusGeometry, VolumeSolver, VolumeStep,
 };
 pub use fluid::{
-    CellSize, Fluid, FluidForce, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion, FluidSheet, FluidSide,
-    FluidSmoke, FluidSource, FluidTension, Oscillation, RegionShape, SheetShape, SideKind, SideName,
-    SourceWord, TrackerWord, TransportWord,
+    CellSize, Fluid, FluidEddies, FluidForce, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion,
+    FluidSheet, FluidSide, FluidSmoke, FluidSource, FluidTension, Oscillation, RegionShape, SheetShape,
+    SideKind, SideName, SourceWord, TrackerWord, TransportWord,
 };
 pub use fluid_method::{
     DistanceWord, FluidMethod, LevelSetWord, LimiterWord, PathWord, PresetWord, PressureWord, SchemeWord,

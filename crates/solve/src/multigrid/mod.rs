@@ -13,6 +13,7 @@
 //! as a preconditioner on irregular domains, and M. Mohr, R. Wienands, "Cell-centred multigrid revisited", Computing and Visualization in Science 7,
 //! 2004, for transfers.
 
+mod addition;
 mod coarsest;
 mod hierarchy;
 mod kernels;
@@ -27,6 +28,7 @@ mod transfer;
 #[cfg(test)]
 mod tests;
 
+pub use addition::Addition;
 pub use hierarchy::{Multigrid, MultigridOptions};
 pub use problem::{CellKind, Coupling, PoissonProblem, ProblemError, Regions};
 pub use solver::{PoissonOptions, PoissonReport, PoissonSolver};

@@ -3,6 +3,7 @@
 //! The generic PCG of this crate takes [`Multigrid`] as a preconditioner just as well; this one fuses the vector updates with the conversion
 //! to single precision and with the first half sweep, and so reads memory about half as often.
 
+use super::addition::{Addition, Placed};
 use super::hierarchy::{Multigrid, MultigridOptions, exact_weights, merge};
 use super::kernels::{Weights, for_rows, neighbor_sums, vectorized};
 use super::layout::{Layout, for_planes, reduce_planes};
@@ -107,6 +108,35 @@ impl PoissonSolver {
     /// Solves `A x = b` starting from `x`. Both are dense over the grid. In regions without Dirichlet boundary the mean is taken out of
     /// `b` and the solution of zero mean is returned; a cell without neighbours gets zero.
     pub fn solve(&mut self, b: &[f64], x: &mut [f64], options: &PoissonOptions) -> PoissonReport {
+        self.solve_placed(b, x, options, None)
+    }
+
+    /// Does every cell of the addition have a row of its own, and every region a Dirichlet boundary? Only then is [`Self::solve_with`] to be used.
+    pub fn takes(&self, addition: &Addition) -> bool {
+        let placed = Placed::new(addition, &self.multigrid.levels[0].layout);
+        let known = |colour: usize, place: usize| self.diagonal[colour][place] > 0.0;
+        self.regions.is_none() && placed.are_all(known)
+    }
+
+    /// [`Self::solve`] for `A` with an addition of low rank, preconditioned by the multigrid of `A` alone.
+    pub fn solve_with(
+        &mut self,
+        b: &[f64],
+        x: &mut [f64],
+        options: &PoissonOptions,
+        addition: &Addition,
+    ) -> PoissonReport {
+        let placed = Placed::new(addition, &self.multigrid.levels[0].layout);
+        self.solve_placed(b, x, options, Some(placed))
+    }
+
+    fn solve_placed(
+        &mut self,
+        b: &[f64],
+        x: &mut [f64],
+        options: &PoissonOptions,
+        mut addition: Option<Placed>,
+    ) -> PoissonReport {
         let mut compatible;
         let (mut b, mut incompatibility) = (b, 0.0);
         if let Some(regions) = &self.regions {
@@ -122,21 +152,21 @@ impl PoissonSolver {
             return report;
         }
         let goal = options.relative_tolerance * norm_b;
-        let mut norm = self.compatible_residual(b);
+        let mut norm = self.compatible_residual(b, addition.as_mut());
         // The recursive residual may drift from the true one; each pass begins with the latter.
         loop {
             let before = norm;
             if norm > goal && report.iterations < options.max_iterations {
                 // Rounding puts a little of the null vectors into the residual: too little to matter within a pass that ends in time.
                 let goal = goal.max(LONGEST_PASS * norm);
-                self.iterate(norm, goal, options.max_iterations, &mut report.iterations);
+                self.iterate(norm, goal, options.max_iterations, &mut report.iterations, addition.as_mut());
                 if let Some(regions) = &self.regions {
                     // Rounding lets the constants drift, and large constants cost digits of the residual.
                     merge(&self.multigrid.levels[0].layout, &self.x, x, |value| value);
                     regions.remove_floating_means(x);
                     self.load(b, x);
                 }
-                norm = self.compatible_residual(b);
+                norm = self.compatible_residual(b, addition.as_mut());
             }
             report.relative_residual = norm / norm_b;
             report.converged = norm <= goal;
@@ -154,7 +184,14 @@ impl PoissonSolver {
     }
 
     /// Conjugate gradients from the residual in `r`, of the given norm, until its recursive norm meets `goal`.
-    fn iterate(&mut self, mut norm: f64, goal: f64, max_iterations: usize, iterations: &mut usize) {
+    fn iterate(
+        &mut self,
+        mut norm: f64,
+        goal: f64,
+        max_iterations: usize,
+        iterations: &mut usize,
+        mut addition: Option<&mut Placed>,
+    ) {
         // The preconditioner sees residuals divided by a recent norm, so that single precision neither over- nor underflows.
         let mut scale = norm;
         let mut rho_before = 0.0;
@@ -166,7 +203,10 @@ impl PoissonSolver {
             let up = scale / self.multigrid.scale;
             let rho = self.preconditioned_product() * scale * up;
             let beta = if rho_before == 0.0 { 0.0 } else { rho / rho_before };
-            let curvature = self.direction(up, beta);
+            let mut curvature = self.direction(up, beta);
+            if let Some(addition) = &mut addition {
+                curvature += addition.add(1.0, &self.p, &mut self.ap);
+            }
             // Not positive: nothing left that single precision can resolve, or not a number.
             if !(curvature > 0.0 && rho > 0.0) {
                 return;
@@ -212,8 +252,12 @@ impl PoissonSolver {
     }
 
     /// `r = b - A x` without its part in the null space, and its norm.
-    fn compatible_residual(&mut self, b: &[f64]) -> f64 {
-        let norm = self.true_residual(b);
+    fn compatible_residual(&mut self, b: &[f64], addition: Option<&mut Placed>) -> f64 {
+        let mut norm = self.true_residual(b);
+        if let Some(addition) = addition {
+            addition.add(-1.0, &self.x, &mut self.r);
+            norm = self.r.iter().map(|r| crate::vector::dot(r, r)).sum::<f64>().sqrt();
+        }
         let Some(regions) = &self.regions else { return norm };
         let layout = &self.multigrid.levels[0].layout;
         let mut natural = vec![0.0; b.len()];

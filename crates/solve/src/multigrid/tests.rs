@@ -264,3 +264,42 @@ fn bad_problems_are_refused() {
     assert!(build([0, 3], 0, faces(1.0), 0.0).contains("between 1 and 2^31 cells"));
     assert!(build([1 << 40, 1 << 40], 6, faces(1.0), 0.0).contains("between 1 and 2^31 cells"));
 }
+
+/// The residual of the sum of both operators, where the addition is heavier than the problem.
+#[test]
+fn an_addition_of_low_rank_is_solved_for() {
+    let problem = pressure(20);
+    let len = problem.cells();
+    let mut random = Pcg64Mcg::seed_from_u64(9);
+    let mut entries = Vec::new();
+    for row in 0..4 {
+        for _ in 0..60 {
+            let cell = random.random_range(0..len);
+            let mut weight = problem.dirichlet()[cell];
+            problem.for_each_neighbor(cell, |_, own| weight += own);
+            if problem.active()[cell] && weight > 0.0 {
+                entries.push((row, cell, random.random_range(-1.0..1.0)));
+            }
+        }
+    }
+    let rows = crate::CsrMatrix::from_triplets(4, len, &entries).unwrap();
+    let weigh = |y: &mut [f64]| y.iter_mut().enumerate().for_each(|(k, y)| *y *= 10f64.powi(k as i32));
+    let addition = Addition { rows: &rows, weigh: &weigh };
+    let mut solver = PoissonSolver::new(&problem, &MultigridOptions::default());
+    assert!(solver.takes(&addition));
+    let mut b = random_field(len, 3);
+    for (value, &active) in b.iter_mut().zip(problem.active()) {
+        *value = if active { *value } else { 0.0 };
+    }
+    let mut x = vec![0.0; len];
+    let options = PoissonOptions { relative_tolerance: 1e-10, max_iterations: 400 };
+    let report = solver.solve_with(&b, &mut x, &options, &addition);
+    assert!(report.converged, "{report:?}");
+    let (mut residual, mut push) = (vec![0.0; len], vec![0.0; 4]);
+    problem.apply(&x, &mut residual);
+    rows.multiply(&x, &mut push);
+    weigh(&mut push);
+    rows.add_transpose_multiply(&push, &mut residual);
+    let error: f64 = residual.iter().zip(&b).map(|(r, b)| (r - b).powi(2)).sum::<f64>().sqrt();
+    assert!(error <= 2e-10 * dot(&b, &b).sqrt(), "{error:e}");
+}
