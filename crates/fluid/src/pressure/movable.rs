@@ -172,10 +172,9 @@ where
             cells: rhs.len(),
             scratch: Mutex::new(vec![0.0; self.movable.flux.rows()]),
         };
-        let mut image = vec![0.0; rhs.len()];
         let mut levels = Vec::with_capacity(self.held.len());
         for cells in &self.held {
-            let mut one = vec![0.0; rhs.len()];
+            let (mut one, mut image) = (vec![0.0; rhs.len()], vec![0.0; rhs.len()]);
             cells.iter().for_each(|&cell| one[cell as usize] = 1.0);
             operator.apply(&one, &mut image);
             levels.push(cells.iter().map(|&cell| image[cell as usize]).sum::<f64>());
