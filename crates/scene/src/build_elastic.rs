@@ -16,7 +16,7 @@ use splashdown_deformable::material::{
 };
 use splashdown_deformable::{
     AltitudeSprings, Altitudes, Bending, BendingModel, BendingPlasticity, EdgeSpring, EdgeSprings, Elements,
-    Solid, bending_pairs,
+    Force, Solid, bending_pairs,
 };
 use splashdown_geometry::generate::{
     CubeSplit, Diagonals, bag_triangles, ball_tetrahedra, box_hexahedra, box_tetrahedra, disc_triangles,
@@ -122,7 +122,7 @@ impl ElasticSpace<2> for Dim<2> {
             set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
         }
         elements.add_masses(mass);
-        solid.add(elements);
+        add_with_precision(body, elements, solid);
         Ok(())
     }
 }
@@ -246,7 +246,7 @@ impl ElasticSpace<3> for Dim<3> {
                     set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
                 }
                 elements.add_masses(mass);
-                solid.add(elements);
+                add_with_precision(body, elements, solid);
                 if let Some(own) = &elastic.bending {
                     let model = match own.model {
                         BendingLaw::Angle => BendingModel::DiscreteShells,
@@ -275,7 +275,7 @@ impl ElasticSpace<3> for Dim<3> {
                     set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
                 }
                 elements.add_masses(mass);
-                solid.add(elements);
+                add_with_precision(body, elements, solid);
             }
             _ => {
                 let tetrahedra = TetrahedronMesh {
@@ -299,10 +299,25 @@ impl ElasticSpace<3> for Dim<3> {
                     elements.add_fibres(fibre, vec![direction; count]);
                 }
                 elements.add_masses(mass);
-                solid.add(elements);
+                add_with_precision(body, elements, solid);
             }
         }
         Ok(())
+    }
+}
+
+/// Adds elements in the precision that the body asks for.
+fn add_with_precision<const D: usize, const C: usize, const M: usize>(
+    body: &Deformable,
+    elements: Elements<D, C, M>,
+    solid: &mut Solid<D>,
+) where
+    Elements<D, C, M>: Force<D> + 'static,
+    Elements<D, C, M, f32>: Force<D> + 'static,
+{
+    match body.elastic.precision {
+        Precision::Double => solid.add(elements),
+        Precision::Single => solid.add(elements.into_single()),
     }
 }
 

@@ -432,6 +432,26 @@ pub struct ElasticBody {
     /// the plane.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub incompressible: bool,
+    /// Precision of what every element keeps: rotation, stretches, rest shape.
+    #[serde(skip_serializing_if = "Precision::is_double")]
+    pub precision: Precision,
+}
+
+/// Precision of what the elements of a body keep. Positions, velocities, forces and all sums are in double precision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Precision {
+    /// 16 digits.
+    #[default]
+    Double,
+    /// 7 digits, two thirds of the memory of a body: stretches are known to 1e-6.
+    Single,
+}
+
+impl Precision {
+    fn is_double(&self) -> bool {
+        *self == Self::Double
+    }
 }
 
 /// How bodies of elements are advanced.

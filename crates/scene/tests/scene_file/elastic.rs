@@ -227,3 +227,18 @@ fn what_is_let_go_falls() {
         assert!(along.abs() < exactness && before.momentum[0] > 1.0, "{integrator}: {along}");
     }
 }
+
+#[test]
+fn single_precision_keeps_less_and_moves_the_same() {
+    let stretched = |more: &str| {
+        let mut world = bar("", &format!("disturb = {{ noise = 0.05 }}{more}"));
+        run(&mut world, 30);
+        let bytes: usize = world.solids().expect("solids").solid.forces().iter().map(|f| f.bytes()).sum();
+        (world.state().solids.motion.position.clone(), bytes)
+    };
+    let (double, wide) = stretched("");
+    let (single, narrow) = stretched(", precision = \"single\"");
+    let apart = double.iter().zip(&single).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(apart > 0.0 && apart < 1e-5, "{apart}");
+    assert!(10 * narrow < 7 * wide, "{narrow} of {wide} bytes");
+}
