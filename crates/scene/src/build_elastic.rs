@@ -112,6 +112,9 @@ impl ElasticSpace<2> for Dim<2> {
         let triangles =
             TriangleMesh { points: mesh.points.clone(), elements: mesh.elements.as_chunks::<3>().0.to_vec() };
         let failed = |error: &dyn std::fmt::Display| wrong(&body.name, error);
+        if body.elastic.facing.is_some() {
+            return Err(wrong(&body.name, "`facing` is for sheets in space"));
+        }
         let mut elements =
             Elements::triangles(&triangles, first, material).map_err(|error| failed(&error))?;
         if let Some(lame) = regions(body, mesh, &material, Lame::new)? {
@@ -229,6 +232,9 @@ impl ElasticSpace<3> for Dim<3> {
     ) -> Result<(), BuildError> {
         let failed = |error: &dyn std::fmt::Display| wrong(&body.name, error);
         let elastic = &body.elastic;
+        if elastic.facing.is_some() && mesh.element != SolidElement::Triangle {
+            return Err(wrong(&body.name, "`facing` is for sheets; this body has an inside"));
+        }
         match mesh.element {
             SolidElement::Triangle => {
                 let triangles = TriangleMesh {
@@ -240,6 +246,13 @@ impl ElasticSpace<3> for Dim<3> {
                     .map_err(|error| failed(&error))?;
                 if let Some(lame) = regions(body, mesh, &material, Lame::plane_stress)? {
                     elements.set_lame(lame);
+                }
+                if let Some(facing) = &elastic.facing {
+                    let direction = point::<3>(&body.name, facing)?;
+                    if !(direction.norm() > 0.0) {
+                        return Err(wrong(&body.name, "`facing` has no direction"));
+                    }
+                    elements.set_facing(vec![direction; elements.len()]);
                 }
                 if let Some(plastic) = &elastic.plastic {
                     elements.set_plasticity(plasticity(plastic)).map_err(|error| failed(&error))?;

@@ -394,6 +394,9 @@ pub struct ElasticBody {
     /// Bending of a sheet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bending: Option<BendingDescription>,
+    /// Direction that the triangles of a sheet face (right-handed about their corners); one that is turned over turns back. Default: they may face anywhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub facing: Option<Vec<f64>>,
     /// Regions of other stiffness; where they overlap, the last one counts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub regions: Vec<Region>,
