@@ -116,6 +116,12 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
     let (swept, old) = (slip(CollisionMethod::Swept)?, slip(CollisionMethod::Projected)?);
     out.at_most("slip of nodes on the incline over the tube's speed", resolution, swept, 0.01, CASE.source);
     out.at_least("slip with the older method over the tube's speed", resolution, old, 0.1, CASE.source);
-    out.at_least("slip with the older method over that with the new one", resolution, old / swept, 10.0, CASE.source);
+    out.at_least(
+        "slip with the older method over that with the new one",
+        resolution,
+        old / swept,
+        10.0,
+        CASE.source,
+    );
     Ok(())
 }

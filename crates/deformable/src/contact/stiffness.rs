@@ -225,7 +225,8 @@ mod tests {
                 }
             }
         }
-        let stiffness = ContactStiffness::<3>::new(rows.len(), |at| (rows[at].0, rows[at].1), |at| rows[at], &pinned);
+        let stiffness =
+            ContactStiffness::<3>::new(rows.len(), |at| (rows[at].0, rows[at].1), |at| rows[at], &pinned);
         let mut x: Vec<f64> = (0..3 * NODES).map(|_| random.uniform(-1.0, 1.0)).collect();
         x[9..12].fill(0.0);
         let mut y = vec![0.0; 3 * NODES];

@@ -83,7 +83,8 @@ where
                     if this.plastic.is_none() {
                         state.local = rotate_back(v, &this.gradient[point]);
                     } else {
-                        state.local = rotate_back(v, &this.rest_gradients(point).map(|g| g.map(S::narrow).into()));
+                        state.local =
+                            rotate_back(v, &this.rest_gradients(point).map(|g| g.map(S::narrow).into()));
                     }
                 }
             }

@@ -250,8 +250,7 @@ fn random_bodies_stay_finite_or_say_why() {
 /// Spec T26, small: elements that keep all they have in single precision come back from a point, a line, a plane and their mirror image.
 #[test]
 fn single_precision_recovers_from_collapse() {
-    let mesh =
-        box_tetrahedra(Vector::zeros(), Vector::<3>::repeat(1.0), [2; 3], CubeSplit::Five).unwrap();
+    let mesh = box_tetrahedra(Vector::zeros(), Vector::<3>::repeat(1.0), [2; 3], CubeSplit::Five).unwrap();
     let own = material(1000.0, 0.3, 1.0, 0.01);
     let elements = Elements::tetrahedra(&mesh, 0, own).unwrap();
     let mut mass = vec![0.0; mesh.points.len()];
@@ -259,12 +258,8 @@ fn single_precision_recovers_from_collapse() {
     let double = Force::<3>::bytes(&elements);
     let elements = elements.into_single();
     assert!(Force::<3>::bytes(&elements) < 7 * double / 10);
-    let starts: [fn(&Vector<3>) -> [f64; 3]; 4] = [
-        |_| [0.5; 3],
-        |x| [x[0], 0.5, 0.5],
-        |x| [x[0], 0.5, x[2]],
-        |x| [x[0], x[1], 1.0 - x[2]],
-    ];
+    let starts: [fn(&Vector<3>) -> [f64; 3]; 4] =
+        [|_| [0.5; 3], |x| [x[0], 0.5, 0.5], |x| [x[0], 0.5, x[2]], |x| [x[0], x[1], 1.0 - x[2]]];
     for (at, start) in starts.iter().enumerate() {
         let mut solid = Solid::new(mass.clone(), vec![false; mass.len()], Vector::zeros());
         solid.add(elements.clone());

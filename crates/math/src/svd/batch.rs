@@ -71,8 +71,11 @@ where
 
 /// [`signed_svd_batch`] with a given instruction set, for tests and benchmarks; falls back to the portable code where it is missing.
 #[doc(hidden)]
-pub fn signed_svd_batch_with<S: Real, const D: usize>(set: InstructionSet, f: &[SMatrix<S, D, D>], out: &mut [Svd<D, S>])
-where
+pub fn signed_svd_batch_with<S: Real, const D: usize>(
+    set: InstructionSet,
+    f: &[SMatrix<S, D, D>],
+    out: &mut [Svd<D, S>],
+) where
     Dim<D>: Space<D>,
 {
     assert_eq!(f.len(), out.len(), "one decomposition for each matrix");

@@ -57,7 +57,8 @@ pub fn thin_svd<S: Real>(f: &SMatrix<S, 3, 2>, hint: Option<&SVector<S, 3>>) -> 
             let norm = side.norm();
             norm.is_finite() && norm > S::narrow(1e-6) * hint.map_or(S::ZERO, SVector::norm)
         });
-        let u2 = hinted.map_or_else(|| perpendicular(&[u1.map(Into::into)]).map(S::narrow), |side| side / side.norm());
+        let u2 = hinted
+            .map_or_else(|| perpendicular(&[u1.map(Into::into)]).map(S::narrow), |side| side / side.norm());
         // A second pass: a hint nearly along u_1 leaves a remainder with few correct digits.
         let u2 = (u2 - u1 * u1.dot(&u2)).normalize();
         (u2, u2.dot(&b2).max(S::ZERO))

@@ -362,7 +362,12 @@ impl Check<'_> {
             [&[key("deformable"), Segment::Index(index), key("elastic")][..], rest].concat()
         };
         let tables = [
-            ("strength", &body.elastic.strength, f64::INFINITY, "0 or more: a material never pushes towards its own collapse"),
+            (
+                "strength",
+                &body.elastic.strength,
+                f64::INFINITY,
+                "0 or more: a material never pushes towards its own collapse",
+            ),
             ("activation", &body.elastic.activation, 1.0, "0 to 1"),
         ];
         for (name, table, most, allowed) in tables {
@@ -377,7 +382,11 @@ impl Check<'_> {
             if let Some(n) = table.iter().position(|entry| !(entry[1] >= 0.0 && entry[1] <= most)) {
                 let path = at(&[key(name), Segment::Index(n), Segment::Index(1)]);
                 let problem = self
-                    .at(&path, ProblemKind::OutOfRange, format!("`{name}` of `{}` is out of range", body.name))
+                    .at(
+                        &path,
+                        ProblemKind::OutOfRange,
+                        format!("`{name}` of `{}` is out of range", body.name),
+                    )
                     .found(table[n][1].to_string())
                     .allowed(allowed);
                 self.problems.push(problem);
@@ -388,7 +397,8 @@ impl Check<'_> {
         {
             let path = at(&[key("fibre"), key("direction")]);
             let message = format!("the fibres of `{}` have no direction", body.name);
-            let problem = self.at(&path, ProblemKind::OutOfRange, message).allowed("a vector that is not zero");
+            let problem =
+                self.at(&path, ProblemKind::OutOfRange, message).allowed("a vector that is not zero");
             self.problems.push(problem);
         }
     }

@@ -396,6 +396,7 @@ pub struct ElasticBody {
     pub bending: Option<BendingDescription>,
     /// Direction that the triangles of a sheet face (right-handed about their corners); one that is turned over turns back. Default: they may face anywhere.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension"))]
     pub facing: Option<Vec<f64>>,
     /// Regions of other stiffness; where they overlap, the last one counts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
