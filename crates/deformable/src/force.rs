@@ -114,7 +114,5 @@ impl<const D: usize> Clone for Box<dyn Force<D>> {
 /// Reads the vector of one particle.
 #[inline]
 pub(crate) fn read<const D: usize>(values: &[f64], node: u32) -> splashdown_math::Vector<D> {
-    // By entries rather than from the slice: that way it is D loads wherever it is called.
-    let values = &values[D * node as usize..D * node as usize + D];
-    splashdown_math::Vector::from(std::array::from_fn(|axis| values[axis]))
+    splashdown_math::Vector::from_column_slice(&values[D * node as usize..D * (node as usize + 1)])
 }

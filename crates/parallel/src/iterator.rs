@@ -40,9 +40,8 @@ pub trait ParallelIterator: Sized + Sync {
 
     /// All items, in order.
     fn collect<C: FromIterator<Self::Item>>(self) -> C {
-        let mut out: Vec<Self::Item> = Vec::new();
+        let mut out: Vec<Self::Item> = Vec::with_capacity(self.places());
         if Self::EXACT {
-            out.reserve_exact(self.places());
             let slots = Slots(out.as_mut_ptr());
             run(self.places(), self.shortest(), &|range| {
                 for place in range {
@@ -60,11 +59,8 @@ pub trait ParallelIterator: Sized + Sync {
                 }
                 part
             });
-            // Places that give nothing need no room; whole parts are moved at once.
-            out.reserve_exact(parts.iter().map(Vec::len).sum());
-            for mut part in parts {
-                out.append(&mut part);
-            }
+            out.reserve(parts.iter().map(Vec::len).sum());
+            out.extend(parts.into_iter().flatten());
         }
         // A vector is taken as it is.
         out.into_iter().collect()

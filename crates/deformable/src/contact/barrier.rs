@@ -6,7 +6,7 @@
 
 use super::pairs::{ContactSurface, PairKind, SurfaceTrees, gap};
 use super::paths::boxes_apart;
-use super::stiffness::{ContactStiffness, Row};
+use super::stiffness::ContactStiffness;
 use crate::collide::{Colliders, Obstacle};
 use crate::force::read;
 use crate::solid::Solid;
@@ -49,8 +49,6 @@ struct Active<const D: usize> {
     force: f64,
     /// `b''` (N/m).
     stiffness: f64,
-    /// `b` (J).
-    energy: f64,
 }
 
 /// Friction of one contact, with normal force and tangent plane from the start of the step.
@@ -204,14 +202,13 @@ where
             if !(probe.distance < reach) {
                 return None;
             }
-            let (value, force, bend) = soft_barrier(probe.distance, reach);
+            let (_, force, bend) = soft_barrier(probe.distance, reach);
             let contact = Active {
                 nodes: [node; 4],
                 weights: [1.0, 0.0, 0.0, 0.0],
                 normal: probe.normal,
                 force: self.kappa * force,
                 stiffness: self.kappa * bend,
-                energy: self.kappa * value,
             };
             Some((contact, probe.velocity))
         })
@@ -220,30 +217,41 @@ where
     /// Evaluates the contacts among the candidates at `x` and returns the energy (J); infinite at an intersection.
     fn evaluate(&mut self, x: &[f64]) -> f64 {
         let (reach, kappa) = (self.options.reach, self.kappa);
-        let near = |&(kind, nodes): &(PairKind, [u32; 4])| {
-            if boxes_apart::<D>(kind, &nodes, x, reach) {
-                return None;
-            }
-            let gap = gap::<D>(kind, &nodes, x);
-            if !(gap.distance < reach) {
-                return None;
-            }
-            let (value, force, bend) = barrier(gap.distance.max(f64::MIN_POSITIVE), reach);
-            Some(Active {
-                nodes,
-                weights: gap.weights,
-                normal: gap.normal,
-                force: kappa * force,
-                stiffness: kappa * bend,
-                energy: kappa * value,
+        let found: Vec<(Active<D>, f64)> = self
+            .candidates
+            .par_iter()
+            .with_min_len(512)
+            .filter_map(|&(kind, nodes)| {
+                if boxes_apart::<D>(kind, &nodes, x, reach) {
+                    return None;
+                }
+                let gap = gap::<D>(kind, &nodes, x);
+                if !(gap.distance < reach) {
+                    return None;
+                }
+                let (value, force, bend) = barrier(gap.distance.max(f64::MIN_POSITIVE), reach);
+                let contact = Active {
+                    nodes,
+                    weights: gap.weights,
+                    normal: gap.normal,
+                    force: kappa * force,
+                    stiffness: kappa * bend,
+                };
+                Some((contact, kappa * value))
             })
-        };
-        self.active = self.candidates.par_iter().with_min_len(512).filter_map(near).collect();
+            .collect();
+        let mut energy: f64 = found.iter().map(|(_, energy)| energy).sum();
+        self.active.clear();
+        self.active.extend(found.into_iter().map(|(contact, _)| contact));
         for index in 0..self.obstacles.len() {
             let touching = self.touching(&self.obstacles[index], x);
-            self.active.extend(touching.into_iter().map(|(contact, _)| contact));
+            for (contact, _) in touching {
+                let d = self.obstacles[index].probe(&read::<D>(x, contact.nodes[0])).distance;
+                energy += kappa * soft_barrier(d, reach).0;
+                self.active.push(contact);
+            }
         }
-        self.active.iter().map(|contact| contact.energy).sum()
+        energy
     }
 
     /// Takes new positions on the path of the last [`Self::largest_step`]; returns the energy with friction (J).
@@ -322,21 +330,16 @@ where
 
     /// The stiffness of contacts and friction at the last positions, as it acts on the particles that are free.
     pub(crate) fn stiffness(&self, pinned: &[bool]) -> ContactStiffness<D> {
-        let row = |index: usize| -> Row<D> {
-            if let Some(contact) = self.active.get(index) {
-                let block = contact.normal * (contact.normal * contact.stiffness).transpose();
-                return (contact.nodes, contact.weights, block);
-            }
-            let rub = index - self.active.len();
-            let (rub, slide) = (&self.rubs[rub], &self.slides[rub]);
-            (rub.nodes, rub.weights, self.rub_block(rub, slide))
-        };
-        let ends = |index: usize| {
-            let rub = index.wrapping_sub(self.active.len());
-            let contact = |contact: &Active<D>| (contact.nodes, contact.weights);
-            self.active.get(index).map_or_else(|| (self.rubs[rub].nodes, self.rubs[rub].weights), contact)
-        };
-        ContactStiffness::new(self.active.len() + self.rubs.len(), ends, row, pinned)
+        let normal = self.active.par_iter().with_min_len(1024).map(|contact| {
+            let block = contact.normal * contact.normal.transpose() * contact.stiffness;
+            (contact.nodes, contact.weights, block)
+        });
+        let mut rows: Vec<_> = normal.collect();
+        let rubs = self.rubs.par_iter().zip(&self.slides).with_min_len(1024);
+        let of_rub =
+            |(rub, slide): (&Rub<D>, &Vector<D>)| (rub.nodes, rub.weights, self.rub_block(rub, slide));
+        rows.extend(rubs.map(of_rub).collect::<Vec<_>>());
+        ContactStiffness::new(&rows, pinned)
     }
 
     /// Shortens the steps of single particles that would run into an obstacle that they do not feel yet, so that they arrive within its reach; true if any.

@@ -5,7 +5,7 @@ use super::pairs::{PairKind, first_time, gap};
 use crate::force::read;
 use splashdown_geometry::bounds::Aabb;
 use splashdown_geometry::ccd::CcdOptions;
-use splashdown_math::{Dim, Space, Vector};
+use splashdown_math::{Dim, Space};
 use splashdown_parallel::prelude::*;
 
 /// A path is stopped where the distance has shrunk to this part of what it was.
@@ -98,31 +98,24 @@ where
     }
 }
 
-/// Are the boxes of the parts further apart than `reach` along an axis?
-#[inline]
-pub(super) fn boxes_apart<const D: usize>(kind: PairKind, nodes: &[u32; 4], x: &[f64], reach: f64) -> bool {
-    let x = nodes.map(|node| read::<D>(x, node));
-    match kind {
-        PairKind::PointFace => apart::<D, 1>(&x, reach),
-        PairKind::EdgeEdge => apart::<D, 2>(&x, reach),
-    }
+/// Nodes of the two parts of a pair.
+fn parts(kind: PairKind, nodes: &[u32; 4]) -> (&[u32], &[u32]) {
+    nodes.split_at(if kind == PairKind::PointFace { 1 } else { 2 })
 }
 
-/// The same for parts of the first `A` points and of the others.
-#[inline]
-fn apart<const D: usize, const A: usize>(x: &[Vector<D>; 4], reach: f64) -> bool {
-    let (mut low_a, mut high_a, mut low_b, mut high_b) = (x[0], x[0], x[3], x[3]);
-    for axis in 0..D {
-        for i in 1..A {
-            low_a[axis] = low_a[axis].min(x[i][axis]);
-            high_a[axis] = high_a[axis].max(x[i][axis]);
-        }
-        for j in A..3 {
-            low_b[axis] = low_b[axis].min(x[j][axis]);
-            high_b[axis] = high_b[axis].max(x[j][axis]);
-        }
-    }
-    (0..D).any(|axis| low_a[axis] - high_b[axis] > reach || low_b[axis] - high_a[axis] > reach)
+/// Are the boxes of the parts further apart than `reach` along an axis?
+pub(super) fn boxes_apart<const D: usize>(kind: PairKind, nodes: &[u32; 4], x: &[f64], reach: f64) -> bool {
+    let (a, b) = parts(kind, nodes);
+    (0..D).any(|axis| {
+        let range = |nodes: &[u32]| {
+            nodes.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &node| {
+                let x = x[D * node as usize + axis];
+                (low.min(x), high.max(x))
+            })
+        };
+        let ((low_a, high_a), (low_b, high_b)) = (range(a), range(b));
+        low_a - high_b > reach || low_b - high_a > reach
+    })
 }
 
 /// Largest extent of the box of the nodes.
@@ -135,22 +128,12 @@ fn diameter<const D: usize>(nodes: &[u32; 4], x: &[f64]) -> f64 {
 }
 
 /// Largest displacement of a node of one part relative to a node of the other.
-#[inline]
 fn relative_motion<const D: usize>(kind: PairKind, nodes: &[u32; 4], step: &[f64]) -> f64 {
-    let step = nodes.map(|node| read::<D>(step, node));
-    match kind {
-        PairKind::PointFace => largest_difference::<D, 1>(&step),
-        PairKind::EdgeEdge => largest_difference::<D, 2>(&step),
-    }
-}
-
-/// Largest distance of one of the first `A` points from one of the others.
-#[inline]
-fn largest_difference<const D: usize, const A: usize>(x: &[Vector<D>; 4]) -> f64 {
+    let (a, b) = parts(kind, nodes);
     let mut largest: f64 = 0.0;
-    for i in 0..A {
-        for j in A..4 {
-            largest = largest.max((x[i] - x[j]).norm_squared());
+    for &i in a {
+        for &j in b {
+            largest = largest.max((read::<D>(step, i) - read::<D>(step, j)).norm_squared());
         }
     }
     largest.sqrt()

@@ -59,28 +59,21 @@ fn unpack<const D: usize>(packed: &Packed) -> Matrix<D> {
 }
 
 impl<const D: usize> ContactStiffness<D> {
-    /// From `contacts` contacts, given by their particles and weights (`ends`) and with their block (`row`), for particles that are not `pinned`; pinned ones have no displacement.
-    pub fn new(
-        contacts: usize,
-        ends: impl Fn(usize) -> ([u32; 4], [f64; 4]),
-        row: impl Fn(usize) -> Row<D> + Sync,
-        pinned: &[bool],
-    ) -> Self {
+    /// From all contacts, for particles that are not `pinned`; pinned ones have no displacement.
+    pub fn new(rows: &[Row<D>], pinned: &[bool]) -> Self {
         let count = pinned.len();
         let mut own = vec![Matrix::<D>::zeros(); count];
         let mut starts = vec![0u32; count + 1];
         let several = |weights: &[f64; 4]| weights.iter().filter(|weight| **weight != 0.0).count() > 1;
-        let acting = |nodes: [u32; 4], weights: [f64; 4]| {
+        let acting = |row: &Row<D>| {
+            let (nodes, weights, _) = *row;
             (0..4).filter(move |&k| weights[k] != 0.0 && !pinned[nodes[k] as usize])
         };
-        for index in 0..contacts {
-            let (nodes, weights) = ends(index);
-            if several(&weights) {
-                acting(nodes, weights).for_each(|k| starts[nodes[k] as usize + 1] += 1);
+        for row in rows {
+            if several(&row.1) {
+                acting(row).for_each(|k| starts[row.0[k] as usize + 1] += 1);
             } else {
-                let (.., block) = row(index);
-                acting(nodes, weights)
-                    .for_each(|k| own[nodes[k] as usize] += block * (weights[k] * weights[k]));
+                acting(row).for_each(|k| own[row.0[k] as usize] += row.2 * (row.1[k] * row.1[k]));
             }
         }
         for node in 0..count {
@@ -89,13 +82,9 @@ impl<const D: usize> ContactStiffness<D> {
         // Contacts by particle, each with the place of the particle in it.
         let mut places = starts.clone();
         let mut incident = vec![(0u32, 0u8); starts[count] as usize];
-        for index in 0..contacts {
-            let (nodes, weights) = ends(index);
-            if !several(&weights) {
-                continue;
-            }
-            for k in acting(nodes, weights) {
-                let place = &mut places[nodes[k] as usize];
+        for (index, row) in rows.iter().enumerate().filter(|(_, row)| several(&row.1)) {
+            for k in acting(row) {
+                let place = &mut places[row.0[k] as usize];
                 incident[*place as usize] = (index as u32, k as u8);
                 *place += 1;
             }
@@ -109,7 +98,7 @@ impl<const D: usize> ContactStiffness<D> {
                 for node in piece * PIECE..((piece + 1) * PIECE).min(count) {
                     sums.clear();
                     for &(index, k) in &incident[starts[node] as usize..starts[node + 1] as usize] {
-                        let (nodes, weights, block) = row(index as usize);
+                        let (nodes, weights, block) = &rows[index as usize];
                         let scaled = block * weights[k as usize];
                         for other in (0..4).filter(|&other| other != k as usize && weights[other] != 0.0) {
                             let slot = &mut slots[nodes[other] as usize];
@@ -225,8 +214,7 @@ mod tests {
                 }
             }
         }
-        let stiffness =
-            ContactStiffness::<3>::new(rows.len(), |at| (rows[at].0, rows[at].1), |at| rows[at], &pinned);
+        let stiffness = ContactStiffness::<3>::new(&rows, &pinned);
         let mut x: Vec<f64> = (0..3 * NODES).map(|_| random.uniform(-1.0, 1.0)).collect();
         x[9..12].fill(0.0);
         let mut y = vec![0.0; 3 * NODES];

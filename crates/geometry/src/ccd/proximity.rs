@@ -27,13 +27,7 @@ pub fn proximity<const D: usize, const NA: usize, const NB: usize>(
     let gap = combine(a, &weights_a) - combine(b, &weights_b);
     let distance = gap.norm();
     // Closer than the rounding of the coordinates the difference has no direction left.
-    let mut size: f64 = 0.0;
-    for x in a {
-        size = size.max((x - a[0]).amax());
-    }
-    for x in b {
-        size = size.max((x - a[0]).amax());
-    }
+    let size = a.iter().chain(b).map(|x| (x - a[0]).amax()).fold(0.0, f64::max);
     let normal = if distance > 64.0 * f64::EPSILON * size {
         gap / distance
     } else {
