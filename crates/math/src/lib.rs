@@ -35,7 +35,7 @@ pub use compiled::Compiled;
 pub use eigen::{SymmetricEigen, symmetric_eigen};
 pub use frame::Frame;
 pub use space::{Coordinates, Dim, Inertia, Rotation, Space, Spin};
-pub use svd::{Svd, ThinSvd, polar, signed_svd, signed_svd_batch, signed_svd_batch_parallel, thin_svd};
+pub use svd::{Real, Svd, ThinSvd, polar, signed_svd, signed_svd_batch, signed_svd_batch_parallel, thin_svd};
 pub use symmetric::SymmetricMatrix;
 pub use twist::Twist;
 

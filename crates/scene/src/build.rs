@@ -109,6 +109,21 @@ pub enum BuildError {
     },
 }
 
+impl BuildError {
+    /// Name of the body that is wrong, if it is one.
+    pub(crate) fn body(&self) -> Option<&str> {
+        match self {
+            Self::Elastic { name, .. }
+            | Self::File { name, .. }
+            | Self::Components { name, .. }
+            | Self::NoMass { name }
+            | Self::Part { name }
+            | Self::Geometry { name, .. } => Some(name),
+            _ => None,
+        }
+    }
+}
+
 /// One rigid body of the world: an entry of `[[rigid]]`, or one copy of a repeated one.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RigidCopy<'a> {

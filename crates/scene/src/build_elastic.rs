@@ -16,7 +16,7 @@ use splashdown_deformable::material::{
 };
 use splashdown_deformable::{
     AltitudeSprings, Altitudes, Bending, BendingModel, BendingPlasticity, EdgeSpring, EdgeSprings, Elements,
-    Solid, bending_pairs,
+    Force, Solid, bending_pairs,
 };
 use splashdown_geometry::generate::{
     CubeSplit, Diagonals, bag_triangles, ball_tetrahedra, box_hexahedra, box_tetrahedra, disc_triangles,
@@ -112,6 +112,9 @@ impl ElasticSpace<2> for Dim<2> {
         let triangles =
             TriangleMesh { points: mesh.points.clone(), elements: mesh.elements.as_chunks::<3>().0.to_vec() };
         let failed = |error: &dyn std::fmt::Display| wrong(&body.name, error);
+        if body.elastic.facing.is_some() {
+            return Err(wrong(&body.name, "`facing` is for sheets in space"));
+        }
         let mut elements =
             Elements::triangles(&triangles, first, material).map_err(|error| failed(&error))?;
         if let Some(lame) = regions(body, mesh, &material, Lame::new)? {
@@ -122,7 +125,7 @@ impl ElasticSpace<2> for Dim<2> {
             set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
         }
         elements.add_masses(mass);
-        solid.add(elements);
+        add_with_precision(body, elements, solid);
         Ok(())
     }
 }
@@ -229,6 +232,9 @@ impl ElasticSpace<3> for Dim<3> {
     ) -> Result<(), BuildError> {
         let failed = |error: &dyn std::fmt::Display| wrong(&body.name, error);
         let elastic = &body.elastic;
+        if elastic.facing.is_some() && mesh.element != SolidElement::Triangle {
+            return Err(wrong(&body.name, "`facing` is for sheets; this body has an inside"));
+        }
         match mesh.element {
             SolidElement::Triangle => {
                 let triangles = TriangleMesh {
@@ -241,12 +247,19 @@ impl ElasticSpace<3> for Dim<3> {
                 if let Some(lame) = regions(body, mesh, &material, Lame::plane_stress)? {
                     elements.set_lame(lame);
                 }
+                if let Some(facing) = &elastic.facing {
+                    let direction = point::<3>(&body.name, facing)?;
+                    if !(direction.norm() > 0.0) {
+                        return Err(wrong(&body.name, "`facing` has no direction"));
+                    }
+                    elements.set_facing(vec![direction; elements.len()]);
+                }
                 if let Some(plastic) = &elastic.plastic {
                     elements.set_plasticity(plasticity(plastic)).map_err(|error| failed(&error))?;
                     set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
                 }
                 elements.add_masses(mass);
-                solid.add(elements);
+                add_with_precision(body, elements, solid);
                 if let Some(own) = &elastic.bending {
                     let model = match own.model {
                         BendingLaw::Angle => BendingModel::DiscreteShells,
@@ -275,7 +288,7 @@ impl ElasticSpace<3> for Dim<3> {
                     set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
                 }
                 elements.add_masses(mass);
-                solid.add(elements);
+                add_with_precision(body, elements, solid);
             }
             _ => {
                 let tetrahedra = TetrahedronMesh {
@@ -299,10 +312,25 @@ impl ElasticSpace<3> for Dim<3> {
                     elements.add_fibres(fibre, vec![direction; count]);
                 }
                 elements.add_masses(mass);
-                solid.add(elements);
+                add_with_precision(body, elements, solid);
             }
         }
         Ok(())
+    }
+}
+
+/// Adds elements in the precision that the body asks for.
+fn add_with_precision<const D: usize, const C: usize, const M: usize>(
+    body: &Deformable,
+    elements: Elements<D, C, M>,
+    solid: &mut Solid<D>,
+) where
+    Elements<D, C, M>: Force<D> + 'static,
+    Elements<D, C, M, f32>: Force<D> + 'static,
+{
+    match body.elastic.precision {
+        Precision::Double => solid.add(elements),
+        Precision::Single => solid.add(elements.into_single()),
     }
 }
 

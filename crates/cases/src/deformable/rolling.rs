@@ -1,6 +1,9 @@
 //! A tube of cloth, held by edge and bending springs only, is thrown down a rough incline: friction spins it up until it rolls, and from then on the nodes on the incline stand still
 //! while the tube moves on. The older way to collide, which knows no contact forces, has too little friction, and its tube slips.
 //!
+//! What slip remains is that of elastic rolling (F. W. Carter, Proc. R. Soc. A 112, 1926): a node that is about to be lifted gives up the shear it has been loaded with as
+//! soon as its load no longer holds it. The way that takes is load over stiffness, whatever the friction: 2 % of the speed with springs of 150 N, 0.8 % with those used here.
+//!
 //! Source: spec/deformable-solids.md E13.
 
 use super::set_up::{failed, flat, run_steps};
@@ -18,15 +21,19 @@ pub(super) const CASE: Case = Case {
     summary: "a tube of cloth thrown down a rough incline rolls without slipping; with the older collisions it slips",
     source: "spec/deformable-solids.md E13",
     speed: Speed::Slow,
-    seconds: 6.0,
+    seconds: 20.0,
     run,
 };
 
-const AROUND: u32 = 24;
+const AROUND: u32 = 36;
 const ALONG: u32 = 3;
 const RADIUS: f64 = 0.1;
-/// Slow enough that the tube, a polygon, does not take off from its corners: `v^2 / r < g`.
-const SLOPE: f64 = 5.0;
+/// Modulus of the springs (N).
+const MODULUS: f64 = 4000.0;
+/// More than half the angle between neighbours, or a stiff polygon would come to rest on one of its sides.
+const SLOPE: f64 = 8.0;
+/// Short enough that the tube does not take off from its corners: `v^2 / r < g`.
+const END: f64 = 0.6;
 
 /// A tube along z that touches the plane `y = 0`.
 fn tube() -> TriangleMesh<3> {
@@ -53,14 +60,14 @@ fn tube() -> TriangleMesh<3> {
     Mesh { points, elements }
 }
 
-/// Slip of the nodes on the incline over the speed of the tube, in the last third of a second: the median, for a node slips a little while its load goes to zero before it is lifted.
+/// Mean slip of the nodes on the incline over the speed of the tube, in the last third of the time.
 fn slip(method: CollisionMethod) -> Result<f64, CaseError> {
     let mesh = tube();
     let angle = SLOPE.to_radians();
     // The plane is level in these coordinates, and gravity is not.
     let gravity = Vector::<3>::new(angle.sin(), -angle.cos(), 0.0) * 9.81;
     let count = mesh.points.len();
-    let mut solid = Solid::new(vec![1e-3; count], vec![false; count], gravity);
+    let mut solid = Solid::new(vec![0.024 / f64::from(AROUND); count], vec![false; count], gravity);
     let inverses = solid.inverse_masses();
     let spring = |modulus: f64| {
         let (points, inverses) = (&mesh.points, &inverses);
@@ -70,9 +77,9 @@ fn slip(method: CollisionMethod) -> Result<f64, CaseError> {
         }
     };
     let (edges, _) = mesh.edge_elements();
-    let edges: Vec<EdgeSpring> = edges.iter().copied().map(spring(150.0)).collect();
+    let edges: Vec<EdgeSpring> = edges.iter().copied().map(spring(MODULUS)).collect();
     solid.add(EdgeSprings::<3>::new("edges", &edges));
-    let bending: Vec<EdgeSpring> = bending_pairs(&mesh).into_iter().map(spring(150.0)).collect();
+    let bending: Vec<EdgeSpring> = bending_pairs(&mesh).into_iter().map(spring(MODULUS)).collect();
     solid.add(EdgeSprings::<3>::new("bending", &bending));
     let mut motion = Motion { position: flat(&mesh.points), velocity: vec![0.0; 3 * count], time: 0.0 };
     motion.velocity.iter_mut().step_by(3).for_each(|speed| *speed = 0.3);
@@ -81,9 +88,9 @@ fn slip(method: CollisionMethod) -> Result<f64, CaseError> {
     let plane = Shape::half_space(Vector::<3>::new(0.0, 1.0, 0.0), 0.0).map_err(failed("the incline"))?;
     integrator.obstacles.push(Obstacle::fixed("incline", plane, Frame::identity(), 1.0));
     let dt = 0.4 * solid.stable_step();
-    let (end, from) = (1.0, 2.0 / 3.0);
-    let mut slips = Vec::new();
-    for step in 0..(end / dt) as usize {
+    let from = 2.0 / 3.0 * END;
+    let (mut slips, mut touches) = (0.0, 0);
+    for step in 0..(END / dt) as usize {
         run_steps(&mut integrator, &mut solid, &mut motion, dt, 1)?;
         if step as f64 * dt < from {
             continue;
@@ -93,19 +100,28 @@ fn slip(method: CollisionMethod) -> Result<f64, CaseError> {
             let v = motion.speed::<3>(touch.node as usize);
             // A node that has just been lifted is not on the incline any more.
             if v[1].abs() < 1e-9 {
-                slips.push(v[0].hypot(v[2]) / centre);
+                slips += v[0].hypot(v[2]) / centre;
+                touches += 1;
             }
         }
     }
-    slips.sort_by(f64::total_cmp);
-    let middle = slips.get(slips.len() / 2).copied();
-    middle.ok_or_else(|| CaseError::new("measuring the slip", "nothing touches the incline"))
+    if touches == 0 {
+        return Err(CaseError::new("measuring the slip", "nothing touches the incline"));
+    }
+    Ok(slips / f64::from(touches))
 }
 
 fn run(out: &mut Measurements) -> Result<(), CaseError> {
-    let resolution = "24 x 3 nodes, slope 5 degrees, friction 1";
+    let resolution = "36 x 3 nodes, slope 8 degrees, friction 1";
     let (swept, old) = (slip(CollisionMethod::Swept)?, slip(CollisionMethod::Projected)?);
     out.at_most("slip of nodes on the incline over the tube's speed", resolution, swept, 0.01, CASE.source);
     out.at_least("slip with the older method over the tube's speed", resolution, old, 0.1, CASE.source);
+    out.at_least(
+        "slip with the older method over that with the new one",
+        resolution,
+        old / swept,
+        10.0,
+        CASE.source,
+    );
     Ok(())
 }

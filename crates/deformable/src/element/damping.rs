@@ -4,7 +4,7 @@
 use super::{Decompose, Elements, PointState, Shape, edges};
 use crate::material::{Lame, MaterialError};
 use serde::{Deserialize, Serialize};
-use splashdown_math::{Matrix, Vector, symmetric_eigen};
+use splashdown_math::{Matrix, Real, Vector, symmetric_eigen};
 use splashdown_parallel::prelude::*;
 use std::f64::consts::{FRAC_1_SQRT_2, SQRT_2};
 
@@ -122,7 +122,7 @@ fn expand<const C: usize>(rows: &[f64]) -> Matrix<C> {
     m
 }
 
-impl<const D: usize, const C: usize, const M: usize> Elements<D, C, M>
+impl<S: Real, const D: usize, const C: usize, const M: usize> Elements<D, C, M, S>
 where
     Shape<D, C>: Decompose<D, C>,
 {
@@ -145,12 +145,12 @@ where
 
     /// The rates that are damped at a point, with their weights.
     #[inline]
-    fn rates(&self, state: &PointState<D, C, M>) -> [(Rate, f64); 2] {
+    fn rates(&self, state: &PointState<S, D, C, M>) -> [(Rate, f64); 2] {
         match self.material.damping.kind {
             DampingKind::Linear | DampingKind::Stiffness => [(Rate::Linear, 1.0), (Rate::Conserving, 0.0)],
             DampingKind::Conserving => [(Rate::Conserving, 1.0), (Rate::Linear, 0.0)],
             DampingKind::Blend => {
-                let t = ((state.stretch[C - 1] - BLEND[0]) / (BLEND[1] - BLEND[0])).clamp(0.0, 1.0);
+                let t = ((state.stretch[C - 1].into() - BLEND[0]) / (BLEND[1] - BLEND[0])).clamp(0.0, 1.0);
                 let weight = t * t * (3.0 - 2.0 * t);
                 [(Rate::Conserving, weight), (Rate::Linear, 1.0 - weight)]
             }
@@ -190,12 +190,13 @@ where
 
     /// Unit normal of a membrane point.
     #[inline]
-    pub(super) fn normal(state: &PointState<D, C, M>) -> [f64; D] {
+    pub(super) fn normal(state: &PointState<S, D, C, M>) -> [f64; D] {
         let mut n = [0.0; D];
         if D == 3 && C == 2 {
             for k in 0..D {
                 let (a, b) = ((k + 1) % 3, (k + 2) % 3);
-                n[k] = state.u[(a, 0)] * state.u[(b, 1)] - state.u[(b, 0)] * state.u[(a, 1)];
+                let u = |i: usize, j: usize| -> f64 { state.u[(i, j)].into() };
+                n[k] = u(a, 0) * u(b, 1) - u(b, 0) * u(a, 1);
             }
         }
         n
@@ -204,12 +205,12 @@ where
     /// `n^T dF V`: the part of a membrane's rate out of its plane.
     #[inline]
     pub(super) fn normal_rate(
-        state: &PointState<D, C, M>,
+        state: &PointState<S, D, C, M>,
         normal: &[f64; D],
         edges: &[[f64; D]; M],
     ) -> Vector<C> {
         let mut out = Vector::<C>::zeros();
-        for (edge, local) in edges.iter().zip(&state.local) {
+        for (edge, local) in edges.iter().zip(&state.gradients()) {
             let along: f64 = (0..D).map(|k| normal[k] * edge[k]).sum();
             for j in 0..C {
                 out[j] += along * local[j];
@@ -221,14 +222,14 @@ where
     /// Adds `factor n (t . V^T g_i)` to the nodes.
     #[inline]
     pub(super) fn scatter_normal(
-        state: &PointState<D, C, M>,
+        state: &PointState<S, D, C, M>,
         normal: &[f64; D],
         traction: &Vector<C>,
         factor: f64,
         corners: &[u16],
         out: &mut [[f64; D]],
     ) {
-        for (local, &corner) in state.local.iter().zip(&corners[1..]) {
+        for (local, &corner) in state.gradients().iter().zip(&corners[1..]) {
             let size: f64 = factor * (0..C).map(|j| traction[j] * local[j]).sum::<f64>();
             for k in 0..D {
                 out[corner as usize][k] += size * normal[k];
@@ -272,10 +273,10 @@ where
                             if weight == 0.0 {
                                 continue;
                             }
-                            let strain = rate.strain(&state.stretch, &l);
+                            let strain = rate.strain(&state.stretches(), &l);
                             let viscous =
                                 strain * (2.0 * beta) + Matrix::identity() * (alpha * strain.trace());
-                            stress += rate.adjoint(&state.stretch, &viscous) * weight;
+                            stress += rate.adjoint(&state.stretches(), &viscous) * weight;
                         }
                     }
                     state.scatter(&frame, &stress, -volume, corners, out);
@@ -318,7 +319,7 @@ where
                         for (k, (rate, weight)) in
                             self.rates(state).into_iter().take(per_point / symmetric).enumerate()
                         {
-                            let strain = rate.strain(&state.stretch, &l);
+                            let strain = rate.strain(&state.stretches(), &l);
                             let w = root(alpha, beta, &strain) * (scale * weight).sqrt();
                             compress(&w, &mut rows[k * symmetric..(k + 1) * symmetric]);
                         }
@@ -359,7 +360,7 @@ where
                         {
                             let y = expand::<C>(&rows[k * symmetric..(k + 1) * symmetric]);
                             let z = root(alpha, beta, &y) * (scale * weight).sqrt();
-                            stress += rate.adjoint(&state.stretch, &z);
+                            stress += rate.adjoint(&state.stretches(), &z);
                         }
                     }
                     state.scatter(&frame, &stress, 1.0, corners, out);
@@ -388,7 +389,7 @@ where
         for (rate, weight) in self.rates(state) {
             let s = match rate {
                 Rate::Linear => Vector::repeat(1.0),
-                Rate::Conserving => state.stretch,
+                Rate::Conserving => state.stretches(),
             };
             for i in 0..C {
                 for j in 0..C {

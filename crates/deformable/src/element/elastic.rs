@@ -2,26 +2,26 @@
 
 use super::{Decompose, Decomposed, Elements, PointState, Shape, edges};
 use crate::force::ForceError;
-use nalgebra::SMatrix;
-use splashdown_math::{Matrix, Vector};
+use nalgebra::{SMatrix, SVector};
+use splashdown_math::{Matrix, Real, Vector};
 use splashdown_parallel::prelude::*;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Points that are decomposed in one go: enough for the vector lanes, few enough for the first-level cache.
 const BATCH: usize = 64;
 
-impl<const D: usize, const C: usize, const M: usize> Elements<D, C, M>
+impl<S: Real, const D: usize, const C: usize, const M: usize> Elements<D, C, M, S>
 where
     Shape<D, C>: Decompose<D, C>,
 {
     /// Deformation gradient from nodal positions relative to the first node.
     #[inline(always)]
-    fn gradient_of(edges: &[[f64; D]; M], gradients: &[[f64; C]; M]) -> SMatrix<f64, D, C> {
-        let mut f = SMatrix::<f64, D, C>::zeros();
+    fn gradient_of(edges: &[[f64; D]; M], gradients: &[[S; C]; M]) -> SMatrix<S, D, C> {
+        let mut f = SMatrix::<S, D, C>::zeros();
         for (edge, g) in edges.iter().zip(gradients) {
             for j in 0..C {
                 for i in 0..D {
-                    f[(i, j)] += edge[i] * g[j];
+                    f[(i, j)] += S::narrow(edge[i]) * g[j];
                 }
             }
         }
@@ -37,8 +37,8 @@ where
         this.partition.for_each(&mut state, this.points, |chunk, states| {
             let mut x = Vec::new();
             chunk.load::<D>(position, &mut x);
-            let mut f = [SMatrix::<f64, D, C>::zeros(); BATCH];
-            let mut out = [<Shape<D, C> as Decompose<D, C>>::Out::blank(); BATCH];
+            let mut f = [SMatrix::<S, D, C>::zeros(); BATCH];
+            let mut out = [<Shape<D, C> as Decompose<D, C>>::Out::<S>::blank(); BATCH];
             let first_point = chunk.first * this.points;
             for (batch, states) in states.chunks_mut(BATCH).enumerate() {
                 let first = first_point + batch * BATCH;
@@ -48,18 +48,18 @@ where
                     let edges = edges::<D, M>(&x, chunk.corners(this.element_of(point)));
                     *f = Self::gradient_of(&edges, &this.gradient[point]);
                     if let Some(plastic) = &this.plastic {
-                        *f *= plastic.inverse[point];
+                        *f *= plastic.inverse[point].map(S::narrow);
                     }
                 }
                 if law.model.is_linear() {
                     for (k, state) in states.iter_mut().enumerate() {
-                        let sum: f64 = f[k].iter().sum();
+                        let sum: f64 = f[k].iter().map(|&entry| entry.into()).sum();
                         if !sum.is_finite() {
                             broken.fetch_min((first + k) / this.points, Ordering::Relaxed);
                         }
                         *state = PointState {
                             u: f[k],
-                            stretch: Vector::repeat(1.0),
+                            stretch: SVector::repeat(S::ONE),
                             local: this.gradient[first + k],
                         };
                     }
@@ -74,7 +74,7 @@ where
                     let out = &out[k];
                     if !out.stretch().sum().is_finite() {
                         broken.fetch_min(point / this.points, Ordering::Relaxed);
-                    } else if !law.accepts(out.stretch()) {
+                    } else if !law.accepts(&out.stretch().map(Into::into)) {
                         refused.fetch_min(point / this.points, Ordering::Relaxed);
                     }
                     state.u = *out.u();
@@ -83,7 +83,8 @@ where
                     if this.plastic.is_none() {
                         state.local = rotate_back(v, &this.gradient[point]);
                     } else {
-                        state.local = rotate_back(v, &this.rest_gradients(point).map(Into::into));
+                        state.local =
+                            rotate_back(v, &this.rest_gradients(point).map(|g| g.map(S::narrow).into()));
                     }
                 }
             }
@@ -110,7 +111,8 @@ where
                 let a = direction[point / points];
                 let mut gram = Matrix::<C>::zeros();
                 let mut mixed = Matrix::<C>::zeros();
-                for (g, turned) in gradient[point].iter().zip(&state[point].local) {
+                for (g, turned) in gradient[point].iter().zip(&state[point].gradients()) {
+                    let g: [f64; C] = g.map(Into::into);
                     for i in 0..C {
                         for j in 0..C {
                             gram[(i, j)] += g[i] * g[j];
@@ -125,16 +127,16 @@ where
 
     /// Principal stresses of a point; with fibres also the off-diagonal part.
     #[inline]
-    fn stress(&self, point: usize, state: &PointState<D, C, M>) -> Matrix<C> {
+    fn stress(&self, point: usize, state: &PointState<S, D, C, M>) -> Matrix<C> {
         let lame = self.lame(self.element_of(point));
         if self.material.law.model.is_linear() {
-            let f = Matrix::<C>::from_fn(|i, j| state.u[(i, j)]);
+            let f = Matrix::<C>::from_fn(|i, j| state.u[(i, j)].into());
             let strain = 0.5 * (f + f.transpose()) - Matrix::identity();
             return strain * (2.0 * lame.mu) + Matrix::identity() * (lame.lambda * strain.trace());
         }
-        let mut stress = Matrix::from_diagonal(&self.material.law.stress(&lame, &state.stretch));
+        let mut stress = Matrix::from_diagonal(&self.material.law.stress(&lame, &state.stretches()));
         for family in &self.fibres {
-            family.fibre.add_stress(&state.stretch, &family.local[point], &mut stress);
+            family.fibre.add_stress(&state.stretches(), &family.local[point], &mut stress);
         }
         stress
     }
@@ -148,9 +150,10 @@ where
             let state = &self.state[point];
             let mut cauchy = self.stress(point, state);
             if !self.material.law.model.is_linear() {
-                let volume = state.stretch.iter().product::<f64>().max(LEAST_VOLUME);
+                let stretch = state.stretches();
+                let volume = stretch.iter().product::<f64>().max(LEAST_VOLUME);
                 for (j, mut column) in cauchy.column_iter_mut().enumerate() {
-                    column *= state.stretch[j] / volume;
+                    column *= stretch[j] / volume;
                 }
             }
             let sizes = cauchy.norm_squared() - cauchy.trace().powi(2) / 3.0;
@@ -172,7 +175,7 @@ where
                 for point in element * self.points..(element + 1) * self.points {
                     let state = &self.state[point];
                     if diagonal {
-                        let stress = self.material.law.stress(&lame, &state.stretch);
+                        let stress = self.material.law.stress(&lame, &state.stretches());
                         state.scatter_diagonal(&stress, -self.elastic_volume(point), corners, out);
                     } else {
                         let stress = self.stress(point, state);
@@ -190,14 +193,14 @@ where
                 let state = &self.state[point];
                 let lame = self.lame(self.element_of(point));
                 let mut density = if self.material.law.model.is_linear() {
-                    let f = Matrix::<C>::from_fn(|i, j| state.u[(i, j)]);
+                    let f = Matrix::<C>::from_fn(|i, j| state.u[(i, j)].into());
                     let strain = 0.5 * (f + f.transpose()) - Matrix::identity();
                     lame.mu * strain.norm_squared() + 0.5 * lame.lambda * strain.trace().powi(2)
                 } else {
-                    self.material.law.energy(&lame, &state.stretch)
+                    self.material.law.energy(&lame, &state.stretches())
                 };
                 for family in &self.fibres {
-                    density += family.fibre.energy(&state.stretch, &family.local[point]);
+                    density += family.fibre.energy(&state.stretches(), &family.local[point]);
                 }
                 sum += density * self.elastic_volume(point);
             }
@@ -206,7 +209,7 @@ where
     }
 }
 
-impl<const D: usize, const C: usize, const M: usize> PointState<D, C, M> {
+impl<S: Real, const D: usize, const C: usize, const M: usize> PointState<S, D, C, M> {
     /// [`Self::scatter`] for a diagonal stress.
     #[inline(always)]
     fn scatter_diagonal(&self, stress: &Vector<C>, factor: f64, corners: &[u16], out: &mut [[f64; D]]) {
@@ -214,11 +217,11 @@ impl<const D: usize, const C: usize, const M: usize> PointState<D, C, M> {
         for j in 0..C {
             let value = factor * stress[j];
             for k in 0..D {
-                scaled[j][k] = self.u[(k, j)] * value;
+                scaled[j][k] = self.u[(k, j)].into() * value;
             }
         }
         let mut first = [0.0; D];
-        for (local, &corner) in self.local.iter().zip(&corners[1..]) {
+        for (local, &corner) in self.gradients().iter().zip(&corners[1..]) {
             let target = &mut out[corner as usize];
             for k in 0..D {
                 let mut force = 0.0;
@@ -238,11 +241,14 @@ impl<const D: usize, const C: usize, const M: usize> PointState<D, C, M> {
 
 /// `V^T g_i`.
 #[inline(always)]
-fn rotate_back<const C: usize, const M: usize>(v: &Matrix<C>, gradients: &[[f64; C]; M]) -> [[f64; C]; M] {
+fn rotate_back<S: Real, const C: usize, const M: usize>(
+    v: &SMatrix<S, C, C>,
+    gradients: &[[S; C]; M],
+) -> [[S; C]; M] {
     std::array::from_fn(|i| {
         let g = &gradients[i];
         std::array::from_fn(|j| {
-            let mut sum = 0.0;
+            let mut sum = S::ZERO;
             for k in 0..C {
                 sum += v[(k, j)] * g[k];
             }

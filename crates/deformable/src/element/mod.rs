@@ -23,7 +23,8 @@ use crate::force::{Force, ForceError};
 use crate::material::{Fibre, Lame, Law, Plasticity};
 use decompose::Decomposed;
 use nalgebra::SMatrix;
-use splashdown_math::{Matrix, Vector};
+use nalgebra::SVector;
+use splashdown_math::{Matrix, Real, Vector};
 
 /// Elastic material of a set of elements.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -40,13 +41,13 @@ pub struct Material {
 
 /// What one quadrature point keeps of the last positions.
 #[derive(Debug, Clone, Copy)]
-struct PointState<const D: usize, const C: usize, const M: usize> {
+struct PointState<S, const D: usize, const C: usize, const M: usize> {
     /// `U`; the deformation gradient itself for linear elasticity.
-    u: SMatrix<f64, D, C>,
+    u: SMatrix<S, D, C>,
     /// Signed stretches.
-    stretch: Vector<C>,
+    stretch: SVector<S, C>,
     /// `V^T F_p^-T g_i`: gradients in the frame of the stretches.
-    local: [[f64; C]; M],
+    local: [[S; C]; M],
 }
 
 /// A family of fibres with its direction in every element.
@@ -70,15 +71,18 @@ struct PlasticState<const C: usize> {
 }
 
 /// Elements of one kind and one material law.
+///
+/// `S` is the precision of what every element keeps and decomposes (rest gradients, rotations, stretches): `f64`, or `f32` ([`Self::into_single`]) for bodies of which there
+/// are too many elements for the memory. Positions, laws, and sums over elements are `f64` in both.
 #[derive(Debug, Clone)]
-pub struct Elements<const D: usize, const C: usize, const M: usize> {
+pub struct Elements<const D: usize, const C: usize, const M: usize, S = f64> {
     name: String,
     /// `M + 1` an element.
     nodes: Vec<u32>,
     /// Quadrature points of one element.
     points: usize,
     /// One a point.
-    gradient: Vec<[[f64; C]; M]>,
+    gradient: Vec<[[S; C]; M]>,
     /// Rest volume of each point (m^3; m^2 in 2D), membrane thickness included.
     volume: Vec<f64>,
     /// Part of an element's volume that each node carries, summed over its points; one a point and node.
@@ -90,13 +94,13 @@ pub struct Elements<const D: usize, const C: usize, const M: usize> {
     plastic: Option<PlasticState<C>>,
     /// Side to which each membrane triangle must face, if flipped ones are to turn back.
     facing: Option<Vec<Vector<D>>>,
-    state: Vec<PointState<D, C, M>>,
+    state: Vec<PointState<S, D, C, M>>,
     /// Factors of stiffness-proportional damping, kept only for it.
     stiffness_factor: Vec<damping::StiffnessFactor<C>>,
     partition: Partition,
 }
 
-impl<const D: usize, const C: usize, const M: usize> Elements<D, C, M>
+impl<S: Real, const D: usize, const C: usize, const M: usize> Elements<D, C, M, S>
 where
     Shape<D, C>: Decompose<D, C>,
 {
@@ -175,12 +179,13 @@ where
 
     /// Signed stretches of a quadrature point at the last positions.
     pub fn stretches(&self, element: usize, point: usize) -> Vector<C> {
-        self.state[element * self.points + point].stretch
+        self.state[element * self.points + point].stretches()
     }
 
     /// Largest `|s - 1|` over all points.
     pub fn largest_strain(&self) -> f64 {
-        self.state.iter().flat_map(|state| state.stretch.iter().map(|s| (s - 1.0).abs())).fold(0.0, f64::max)
+        let strains = |state: &PointState<S, D, C, M>| (state.stretches() - Vector::repeat(1.0)).amax();
+        self.state.iter().map(strains).fold(0.0, f64::max)
     }
 
     /// Element of a quadrature point; constant-strain elements are spared the division.
@@ -206,8 +211,8 @@ where
 
     /// `U` of a point; unit vectors for linear elasticity, whose state holds `F` instead.
     #[inline]
-    fn frame(&self, state: &PointState<D, C, M>) -> SMatrix<f64, D, C> {
-        if self.material.law.model.is_linear() { SMatrix::identity() } else { state.u }
+    fn frame(&self, state: &PointState<S, D, C, M>) -> SMatrix<f64, D, C> {
+        if self.material.law.model.is_linear() { SMatrix::identity() } else { state.u.map(Into::into) }
     }
 
     /// Smallest altitude (m) of an element in its elastic rest shape: vertex to opposite face.
@@ -226,7 +231,7 @@ where
 
     /// `F_p^-T g_i`.
     fn rest_gradients(&self, point: usize) -> [Vector<C>; M] {
-        let gradients = self.gradient[point].map(Vector::<C>::from);
+        let gradients = self.gradient[point].map(|g| Vector::<C>::from(g.map(Into::into)));
         match &self.plastic {
             None => gradients,
             Some(plastic) => gradients.map(|g| plastic.inverse[point].transpose() * g),
@@ -234,7 +239,7 @@ where
     }
 }
 
-impl<const D: usize, const C: usize, const M: usize> Force<D> for Elements<D, C, M>
+impl<S: Real, const D: usize, const C: usize, const M: usize> Force<D> for Elements<D, C, M, S>
 where
     Shape<D, C>: Decompose<D, C>,
 {
@@ -331,7 +336,7 @@ where
             last = Some((lame, modulus));
             if hardens {
                 for state in &self.state[element * self.points..(element + 1) * self.points] {
-                    modulus = modulus.max(self.material.law.tangent_modulus(&lame, &state.stretch));
+                    modulus = modulus.max(self.material.law.tangent_modulus(&lame, &state.stretches()));
                 }
             }
             smallest =
@@ -363,9 +368,9 @@ where
             .filter(|element| {
                 self.state[element * self.points..(element + 1) * self.points].iter().any(|state| {
                     if self.material.law.model.is_linear() && D == C {
-                        determinant(&Matrix::<C>::from_fn(|i, j| state.u[(i, j)])) < 0.0
+                        determinant(&Matrix::<C>::from_fn(|i, j| state.u[(i, j)].into())) < 0.0
                     } else {
-                        state.stretch[C - 1] < 0.0
+                        state.stretch[C - 1] < S::ZERO
                     }
                 })
             })
@@ -397,12 +402,24 @@ where
     }
 }
 
-impl<const D: usize, const C: usize, const M: usize> PointState<D, C, M> {
+impl<S: Real, const D: usize, const C: usize, const M: usize> PointState<S, D, C, M> {
+    /// The signed stretches in double precision.
+    #[inline(always)]
+    fn stretches(&self) -> Vector<C> {
+        self.stretch.map(Into::into)
+    }
+
+    /// Gradients in the frame of the stretches in double precision.
+    #[inline(always)]
+    fn gradients(&self) -> [[f64; C]; M] {
+        self.local.map(|g| g.map(Into::into))
+    }
+
     /// `U^T (dF) V` for the nodal vectors `edges = v_i - v_0`.
     #[inline]
     fn rate(&self, frame: &SMatrix<f64, D, C>, edges: &[[f64; D]; M]) -> Matrix<C> {
         let mut out = Matrix::<C>::zeros();
-        for (edge, local) in edges.iter().zip(&self.local) {
+        for (edge, local) in edges.iter().zip(&self.gradients()) {
             for i in 0..C {
                 let mut along = 0.0;
                 for k in 0..D {
@@ -427,7 +444,7 @@ impl<const D: usize, const C: usize, const M: usize> PointState<D, C, M> {
         out: &mut [[f64; D]],
     ) {
         let mut first = [0.0; D];
-        for (local, &corner) in self.local.iter().zip(&corners[1..]) {
+        for (local, &corner) in self.gradients().iter().zip(&corners[1..]) {
             let mut traction = [0.0; C];
             for i in 0..C {
                 for j in 0..C {

@@ -4,10 +4,10 @@ use super::{Decompose, Decomposed, ElementError, Elements, PlasticState, Shape, 
 use crate::force::Force;
 use crate::material::{MaterialError, Plasticity, log_distance};
 use nalgebra::SMatrix;
-use splashdown_math::{Matrix, symmetric_eigen};
+use splashdown_math::{Matrix, Real, symmetric_eigen};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-impl<const D: usize, const C: usize, const M: usize> Elements<D, C, M>
+impl<S: Real, const D: usize, const C: usize, const M: usize> Elements<D, C, M, S>
 where
     Shape<D, C>: Decompose<D, C>,
 {
@@ -43,8 +43,8 @@ where
             let element = point / self.points;
             let f = self.deformation(goal, point);
             let stretch = symmetric_eigen(&(f.transpose() * f));
-            let mut out = [<Shape<D, C> as Decompose<D, C>>::Out::blank()];
-            Shape::<D, C>::decompose(&[f], &mut out);
+            let mut out = [<Shape<D, C> as Decompose<D, C>>::Out::<f64>::blank()];
+            Shape::<D, C>::decompose::<f64>(&[f], &mut out);
             if !(out[0].stretch()[C - 1] > 0.0) {
                 return Err(ElementError::Goal { element });
             }
@@ -70,7 +70,7 @@ where
         for (edge, g) in edges.iter().zip(&self.gradient[point]) {
             for j in 0..C {
                 for i in 0..D {
-                    f[(i, j)] += edge[i] * g[j];
+                    f[(i, j)] += edge[i] * g[j].into();
                 }
             }
         }
@@ -106,12 +106,12 @@ where
             for (k, inverse) in inverses.iter_mut().enumerate() {
                 let point = first + k;
                 // The trial stretches are those of the last update; most points do not yield and are done here.
-                if law.project(&this.state[point].stretch).is_none() {
+                if law.project(&this.state[point].stretches()).is_none() {
                     continue;
                 }
                 let f = this.deformation(position, point) * *inverse;
-                let mut out = [<Shape<D, C> as Decompose<D, C>>::Out::blank()];
-                Shape::<D, C>::decompose(&[f], &mut out);
+                let mut out = [<Shape<D, C> as Decompose<D, C>>::Out::<f64>::blank()];
+                Shape::<D, C>::decompose::<f64>(&[f], &mut out);
                 let now = symmetric_eigen(inverse).map(|value| 1.0 / value);
                 if let Some(next) = Shape::<D, C>::flow(&law, &out[0], &now, goal.map(|goal| &goal[point])) {
                     *inverse = symmetric_eigen(&next).map(|value| 1.0 / value);

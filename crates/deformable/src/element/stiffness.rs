@@ -3,16 +3,16 @@
 use super::{Decompose, Elements, Shape, edges};
 use crate::material::Differential;
 use nalgebra::SMatrix;
-use splashdown_math::{Matrix, Vector};
+use splashdown_math::{Matrix, Real, Vector};
 
-impl<const D: usize, const C: usize, const M: usize> Elements<D, C, M>
+impl<S: Real, const D: usize, const C: usize, const M: usize> Elements<D, C, M, S>
 where
     Shape<D, C>: Decompose<D, C>,
 {
     /// The differential of the law at a point, without fibres.
     pub(super) fn tangent_differential(&self, point: usize) -> Differential<C> {
         let mut differential =
-            self.material.law.differential(&self.lame(point / self.points), &self.state[point].stretch);
+            self.material.law.differential(&self.lame(point / self.points), &self.state[point].stretches());
         if D == C {
             differential.out_of_plane = Vector::zeros();
         }
@@ -37,7 +37,7 @@ where
                     let mut stress = differential.apply(&rate);
                     for family in &self.fibres {
                         let a = &family.local[point];
-                        let (c1, c2, q) = family.fibre.differential(&state.stretch, a, positive);
+                        let (c1, c2, q) = family.fibre.differential(&state.stretches(), a, positive);
                         let along = rate * a;
                         stress += (along * c1 + q * (c2 * q.dot(&along))) * a.transpose();
                     }
@@ -95,7 +95,7 @@ where
                 out_of_plane += differential.out_of_plane * stiffness;
                 for family in &self.fibres {
                     let a = family.local[point];
-                    let (c1, c2, q) = family.fibre.differential(&state.stretch, &a, positive);
+                    let (c1, c2, q) = family.fibre.differential(&state.stretches(), &a, positive);
                     fibres.push((stiffness * c1, stiffness * c2, q, a));
                 }
             }
@@ -136,9 +136,10 @@ where
                     }
                 }
             };
+            let gradients = state.gradients();
             for a in 0..M {
                 for b in a..M {
-                    let block = block_of(&state.local[a], &state.local[b]);
+                    let block = block_of(&gradients[a], &gradients[b]);
                     // Node 0 carries minus the sum of the others, on both sides.
                     add(a + 1, b + 1, &block, 1.0, false);
                     add(0, b + 1, &block, -1.0, false);

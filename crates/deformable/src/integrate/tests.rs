@@ -1,5 +1,6 @@
 use super::*;
 use crate::element::{Damping, DampingKind, Elements, Material};
+use crate::force::Force;
 use crate::material::{Lame, Law, Model};
 use crate::{EdgeSpring, EdgeSprings};
 use splashdown_geometry::generate::{CubeSplit, box_tetrahedra};
@@ -243,5 +244,36 @@ fn random_bodies_stay_finite_or_say_why() {
             Ok(_) => assert!(motion.position.iter().all(|x| x.is_finite() && x.abs() < 1e3), "round {round}"),
             Err(error) => assert!(!error.to_string().is_empty()),
         }
+    }
+}
+
+/// Spec T26, small: elements that keep all they have in single precision come back from a point, a line, a plane and their mirror image.
+#[test]
+fn single_precision_recovers_from_collapse() {
+    let mesh = box_tetrahedra(Vector::zeros(), Vector::<3>::repeat(1.0), [2; 3], CubeSplit::Five).unwrap();
+    let own = material(1000.0, 0.3, 1.0, 0.01);
+    let elements = Elements::tetrahedra(&mesh, 0, own).unwrap();
+    let mut mass = vec![0.0; mesh.points.len()];
+    elements.add_masses(&mut mass);
+    let double = Force::<3>::bytes(&elements);
+    let elements = elements.into_single();
+    assert!(Force::<3>::bytes(&elements) < 7 * double / 10);
+    let starts: [fn(&Vector<3>) -> [f64; 3]; 4] =
+        [|_| [0.5; 3], |x| [x[0], 0.5, 0.5], |x| [x[0], 0.5, x[2]], |x| [x[0], x[1], 1.0 - x[2]]];
+    for (at, start) in starts.iter().enumerate() {
+        let mut solid = Solid::new(mass.clone(), vec![false; mass.len()], Vector::zeros());
+        solid.add(elements.clone());
+        let position: Vec<f64> = mesh.points.iter().flat_map(start).collect();
+        let mut motion = Motion { velocity: vec![0.0; position.len()], position, time: 0.0 };
+        let dt = 0.4 * solid.stable_step();
+        let mut integrator = Integrator::new(Scheme::B);
+        integrator.tolerance = 1e-6;
+        for _ in 0..800 {
+            integrator.step(&mut solid, &mut motion, dt).unwrap();
+        }
+        let mut measured = Elements::tetrahedra(&mesh, 0, own).unwrap();
+        measured.update(&motion.position).unwrap();
+        assert_eq!(Force::<3>::inverted(&measured), 0, "start {at}");
+        assert!(measured.largest_strain() < 1e-4, "start {at}: {}", measured.largest_strain());
     }
 }

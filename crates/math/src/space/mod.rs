@@ -4,7 +4,7 @@
 mod tests;
 
 use crate::svd::perpendicular;
-use crate::{Matrix, Vector, signed_svd, symmetric_eigen};
+use crate::{Matrix, Real, Vector, signed_svd, symmetric_eigen};
 use nalgebra::{Quaternion, SMatrix, Unit, UnitComplex, UnitQuaternion};
 use serde::{Serialize, de::DeserializeOwned};
 use std::fmt::Debug;
@@ -108,7 +108,7 @@ pub trait Space<const D: usize>: Copy + Debug + Send + Sync + 'static {
     /// `a x b` of two spins, such as `L x omega`; zero in the plane, where all spins are parallel.
     fn spin_commutator(a: &Self::Spin, b: &Self::Spin) -> Self::Spin;
     /// The unit vector that completes the first `D - 1` of these orthonormal vectors to a right-handed basis (the last one is not read).
-    fn right_handed(basis: &[[f64; D]; D]) -> [f64; D];
+    fn right_handed<S: Real>(basis: &[[S; D]; D]) -> [S; D];
     /// `r^*`: `r^* a = r x a`. Its transpose maps a spin to the velocity `spin x r`.
     fn cross_matrix(r: &Vector<D>) -> Self::CrossMatrix;
     /// `r^* a`.
@@ -212,7 +212,7 @@ impl Space<2> for Dim<2> {
         Vector::<1>::zeros()
     }
     #[inline(always)]
-    fn right_handed(basis: &[[f64; 2]; 2]) -> [f64; 2] {
+    fn right_handed<S: Real>(basis: &[[S; 2]; 2]) -> [S; 2] {
         [-basis[0][1], basis[0][0]]
     }
     #[inline]
@@ -356,7 +356,7 @@ impl Space<3> for Dim<3> {
         a.cross(b)
     }
     #[inline(always)]
-    fn right_handed(basis: &[[f64; 3]; 3]) -> [f64; 3] {
+    fn right_handed<S: Real>(basis: &[[S; 3]; 3]) -> [S; 3] {
         let [a, b, _] = basis;
         [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
     }

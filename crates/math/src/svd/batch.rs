@@ -1,7 +1,8 @@
 //! Many matrices at once: blocks of lanes, compiled once for each vector instruction set and chosen when the program runs.
 
-use super::{Svd, jacobi::Block};
-use crate::{Dim, Matrix, Space};
+use super::{Real, Svd, jacobi::Block};
+use crate::{Dim, Space};
+use nalgebra::SMatrix;
 use splashdown_parallel::prelude::*;
 
 /// Matrices in one block: long enough to hide the latency of square roots, short enough to stay in the first-level cache.
@@ -49,7 +50,7 @@ impl InstructionSet {
 ///
 /// # Panics
 /// If `f` and `out` differ in length.
-pub fn signed_svd_batch<const D: usize>(f: &[Matrix<D>], out: &mut [Svd<D>])
+pub fn signed_svd_batch<S: Real, const D: usize>(f: &[SMatrix<S, D, D>], out: &mut [Svd<D, S>])
 where
     Dim<D>: Space<D>,
 {
@@ -60,7 +61,7 @@ where
 ///
 /// # Panics
 /// If `f` and `out` differ in length.
-pub fn signed_svd_batch_parallel<const D: usize>(f: &[Matrix<D>], out: &mut [Svd<D>])
+pub fn signed_svd_batch_parallel<S: Real, const D: usize>(f: &[SMatrix<S, D, D>], out: &mut [Svd<D, S>])
 where
     Dim<D>: Space<D>,
 {
@@ -70,8 +71,11 @@ where
 
 /// [`signed_svd_batch`] with a given instruction set, for tests and benchmarks; falls back to the portable code where it is missing.
 #[doc(hidden)]
-pub fn signed_svd_batch_with<const D: usize>(set: InstructionSet, f: &[Matrix<D>], out: &mut [Svd<D>])
-where
+pub fn signed_svd_batch_with<S: Real, const D: usize>(
+    set: InstructionSet,
+    f: &[SMatrix<S, D, D>],
+    out: &mut [Svd<D, S>],
+) where
     Dim<D>: Space<D>,
 {
     assert_eq!(f.len(), out.len(), "one decomposition for each matrix");
@@ -91,7 +95,7 @@ where
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx512f,avx512dq,avx512vl")]
-fn avx512<const D: usize>(f: &[Matrix<D>], out: &mut [Svd<D>])
+fn avx512<S: Real, const D: usize>(f: &[SMatrix<S, D, D>], out: &mut [Svd<D, S>])
 where
     Dim<D>: Space<D>,
 {
@@ -100,7 +104,7 @@ where
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn avx2<const D: usize>(f: &[Matrix<D>], out: &mut [Svd<D>])
+fn avx2<S: Real, const D: usize>(f: &[SMatrix<S, D, D>], out: &mut [Svd<D, S>])
 where
     Dim<D>: Space<D>,
 {
@@ -108,11 +112,11 @@ where
 }
 
 #[inline(always)]
-fn blocks<const D: usize>(f: &[Matrix<D>], out: &mut [Svd<D>])
+fn blocks<S: Real, const D: usize>(f: &[SMatrix<S, D, D>], out: &mut [Svd<D, S>])
 where
     Dim<D>: Space<D>,
 {
-    let mut block = Block::<D, D, LANES>::new();
+    let mut block = Block::<S, D, D, LANES>::new();
     for (f, out) in f.chunks(LANES).zip(out.chunks_mut(LANES)) {
         block.load_square(f);
         block.decompose();

@@ -7,45 +7,40 @@
 //! Every loop over lanes is free of branches and of calls, which is what the compiler needs to turn it into vector instructions. A lane that is done gets the exact
 //! identity rotation, so its result does not depend on its neighbours.
 
-use super::Svd;
-use crate::{Dim, Matrix, Space, Vector};
+use super::{Real, Svd};
+use crate::{Dim, Space, Vector};
+use nalgebra::{SMatrix, SVector};
 
-/// Columns whose cosine is below this count as orthogonal: some 30 roundings, well above what three-term dot products can resolve and well below 1e-12.
-const ORTHOGONAL: f64 = 4e-15;
-/// A column must be longer (squared) by this factor to be moved forward; keeps equal columns from changing places for ever.
-const LONGER: f64 = 1.0 + 4e-15;
-/// After scaling the largest entry is about 1; columns shorter than this count as zero, because their squares' squares would underflow.
-const ZERO_LENGTH: f64 = 1e-75;
 /// Sweeps after which we stop in any case. Random matrices need 5 to 7; nothing finite has been seen to need more than 10.
 const MAX_SWEEPS: usize = 40;
 
 /// `L` matrices of `R` rows and `C` columns.
 #[repr(align(64))]
-pub(super) struct Block<const R: usize, const C: usize, const L: usize> {
+pub(super) struct Block<S, const R: usize, const C: usize, const L: usize> {
     /// `columns[j][i][lane]`: first `F`, then `B = F V`, at last `U` (without a column that only the caller can complete).
-    columns: [[[f64; L]; R]; C],
+    columns: [[[S; L]; R]; C],
     /// `v[j][i][lane]`: entry (i, j) of `V`.
-    v: [[[f64; L]; C]; C],
-    sigma: [[f64; L]; C],
+    v: [[[S; L]; C]; C],
+    sigma: [[S; L]; C],
     /// Power of two that undoes the scaling.
-    unscale: [f64; L],
+    unscale: [S; L],
     /// How many matrices are in the block; the other lanes are zero.
     len: usize,
 }
 
-impl<const R: usize, const C: usize, const L: usize> Block<R, C, L> {
+impl<S: Real, const R: usize, const C: usize, const L: usize> Block<S, R, C, L> {
     pub(super) fn new() -> Self {
         Self {
-            columns: [[[0.0; L]; R]; C],
-            v: [[[0.0; L]; C]; C],
-            sigma: [[0.0; L]; C],
-            unscale: [1.0; L],
+            columns: [[[S::ZERO; L]; R]; C],
+            v: [[[S::ZERO; L]; C]; C],
+            sigma: [[S::ZERO; L]; C],
+            unscale: [S::ONE; L],
             len: 0,
         }
     }
 
     /// Reads up to `L` matrices given by their columns.
-    pub(super) fn load(&mut self, columns: impl ExactSizeIterator<Item = [[f64; R]; C]>) {
+    pub(super) fn load(&mut self, columns: impl ExactSizeIterator<Item = [[S; R]; C]>) {
         self.len = columns.len();
         for (lane, matrix) in columns.enumerate() {
             for j in 0..C {
@@ -57,7 +52,7 @@ impl<const R: usize, const C: usize, const L: usize> Block<R, C, L> {
         for lane in self.len..L {
             for j in 0..C {
                 for i in 0..R {
-                    self.columns[j][i][lane] = 0.0;
+                    self.columns[j][i][lane] = S::ZERO;
                 }
             }
         }
@@ -69,7 +64,7 @@ impl<const R: usize, const C: usize, const L: usize> Block<R, C, L> {
         self.scale();
         for j in 0..C {
             for i in 0..C {
-                self.v[j][i] = [if i == j { 1.0 } else { 0.0 }; L];
+                self.v[j][i] = [if i == j { S::ONE } else { S::ZERO }; L];
             }
         }
         for _ in 0..MAX_SWEEPS {
@@ -88,25 +83,23 @@ impl<const R: usize, const C: usize, const L: usize> Block<R, C, L> {
     #[inline(always)]
     fn scale(&mut self) {
         for lane in 0..L {
-            let mut largest = 0.0;
+            let mut largest = S::ZERO;
             // Stays zero unless an entry is infinite or NaN.
-            let mut poison = 0.0;
+            let mut poison = S::ZERO;
             for j in 0..C {
                 for i in 0..R {
                     let magnitude = self.columns[j][i][lane].abs();
-                    poison += magnitude * 0.0;
+                    poison += magnitude * S::ZERO;
                     largest = if magnitude > largest { magnitude } else { largest };
                 }
             }
-            // Biased exponent, kept away from both ends so that the factor and its inverse are normal numbers.
-            let exponent = (largest.to_bits() >> 52).clamp(1, 2045);
-            let finite = poison == 0.0;
-            let factor = if finite { f64::from_bits((2046 - exponent) << 52) } else { 0.0 };
-            self.unscale[lane] = if finite { f64::from_bits(exponent << 52) } else { f64::NAN };
+            let (factor, inverse) = S::scaling(largest);
+            let finite = poison == S::ZERO;
+            self.unscale[lane] = if finite { inverse } else { S::NAN };
             for j in 0..C {
                 for i in 0..R {
                     let entry = self.columns[j][i][lane];
-                    self.columns[j][i][lane] = if finite { entry * factor } else { 0.0 };
+                    self.columns[j][i][lane] = if finite { entry * factor } else { S::ZERO };
                 }
             }
         }
@@ -116,13 +109,13 @@ impl<const R: usize, const C: usize, const L: usize> Block<R, C, L> {
     /// The columns are constants because the compiler gives up on vectors when it cannot see that the two do not overlap.
     #[inline(always)]
     fn rotate<const P: usize, const Q: usize>(&mut self) -> bool {
-        let mut moved = 0u64;
+        let mut moved = S::Flag::default();
         let (before, from) = self.columns.split_at_mut(Q);
         let (bp, bq) = (&mut before[P], &mut from[0]);
         let (before, from) = self.v.split_at_mut(Q);
         let (vp, vq) = (&mut before[P], &mut from[0]);
         for lane in 0..L {
-            let (mut alpha, mut beta, mut gamma) = (0.0, 0.0, 0.0);
+            let (mut alpha, mut beta, mut gamma) = (S::ZERO, S::ZERO, S::ZERO);
             for i in 0..R {
                 alpha += bp[i][lane] * bp[i][lane];
                 beta += bq[i][lane] * bq[i][lane];
@@ -130,20 +123,20 @@ impl<const R: usize, const C: usize, const L: usize> Block<R, C, L> {
             }
             // tan(2 angle) = 2 gamma / (alpha - beta), with the half angle in the quadrant that makes column p the longer one.
             let difference = alpha - beta;
-            let far = difference.abs() + (difference * difference + 4.0 * (gamma * gamma)).sqrt();
-            let near = 2.0 * gamma.abs();
+            let far = difference.abs() + (difference * difference + S::FOUR * (gamma * gamma)).sqrt();
+            let near = S::TWO * gamma.abs();
             let length = (far * far + near * near).sqrt();
-            let active = ((gamma * gamma > ORTHOGONAL * ORTHOGONAL * (alpha * beta))
-                | (beta > LONGER * alpha))
-                & (length > ZERO_LENGTH * ZERO_LENGTH);
-            moved |= active as u64;
+            let active = ((gamma * gamma > S::ORTHOGONAL * S::ORTHOGONAL * (alpha * beta))
+                | (beta > S::LONGER * alpha))
+                & (length > S::ZERO_LENGTH * S::ZERO_LENGTH);
+            moved |= S::Flag::from(active);
             // An exact right angle stays exact: far times the rounded 1 / far need not be 1.
-            let inverse = 1.0 / if active { length } else { 1.0 };
-            let (far, near) = (if near == 0.0 { 1.0 } else { far * inverse }, near * inverse);
-            let ordered = difference >= 0.0;
+            let inverse = S::ONE / if active { length } else { S::ONE };
+            let (far, near) = (if near == S::ZERO { S::ONE } else { far * inverse }, near * inverse);
+            let ordered = difference >= S::ZERO;
             let (c, s) = (if ordered { far } else { near }, if ordered { near } else { far });
-            let s = if gamma >= 0.0 { s } else { -s };
-            let (c, s) = (if active { c } else { 1.0 }, if active { s } else { 0.0 });
+            let s = if gamma >= S::ZERO { s } else { -s };
+            let (c, s) = (if active { c } else { S::ONE }, if active { s } else { S::ZERO });
             for i in 0..R {
                 let (x, y) = (bp[i][lane], bq[i][lane]);
                 bp[i][lane] = c * x + s * y;
@@ -155,19 +148,19 @@ impl<const R: usize, const C: usize, const L: usize> Block<R, C, L> {
                 vq[i][lane] = c * y - s * x;
             }
         }
-        moved != 0
+        moved != S::Flag::default()
     }
 
     /// Replaces the first `count` columns of `B` by unit vectors (Gram-Schmidt) and sets their singular values; true if every lane has full rank in them.
     #[inline(always)]
     fn normalize(&mut self, count: usize) -> bool {
-        let mut deficient = 0u64;
+        let mut deficient = S::Flag::default();
         for j in 0..count {
             let (done, rest) = self.columns.split_at_mut(j);
             let column = &mut rest[0];
             for lane in 0..L {
                 for u in done.iter() {
-                    let mut along = 0.0;
+                    let mut along = S::ZERO;
                     for i in 0..R {
                         along += u[i][lane] * column[i][lane];
                     }
@@ -175,19 +168,19 @@ impl<const R: usize, const C: usize, const L: usize> Block<R, C, L> {
                         column[i][lane] -= along * u[i][lane];
                     }
                 }
-                let mut square = 0.0;
+                let mut square = S::ZERO;
                 for i in 0..R {
                     square += column[i][lane] * column[i][lane];
                 }
                 let length = square.sqrt();
-                deficient |= (length <= ZERO_LENGTH) as u64;
+                deficient |= S::Flag::from(length <= S::ZERO_LENGTH);
                 self.sigma[j][lane] = length;
                 for i in 0..R {
                     column[i][lane] /= length;
                 }
             }
         }
-        deficient == 0
+        deficient == S::Flag::default()
     }
 
     /// Gives the lanes that [`Self::normalize`] found deficient unit vectors for their zero columns. Rare, so lane by lane.
@@ -197,18 +190,18 @@ impl<const R: usize, const C: usize, const L: usize> Block<R, C, L> {
         for lane in 0..L {
             for j in 0..count {
                 // Written so that it also catches NaN, which a zero column leaves in the later ones.
-                if self.sigma[j][lane] > ZERO_LENGTH {
+                if self.sigma[j][lane] > S::ZERO_LENGTH {
                     continue;
                 }
                 let mut u = [Vector::<R>::zeros(); C];
                 for k in 0..j {
-                    u[k] = Vector::from_fn(|i, _| self.columns[k][i][lane]);
+                    u[k] = Vector::from_fn(|i, _| self.columns[k][i][lane].into());
                 }
                 let unit = perpendicular(&u[..j]);
                 for i in 0..R {
-                    self.columns[j][i][lane] = unit[i];
+                    self.columns[j][i][lane] = S::narrow(unit[i]);
                 }
-                self.sigma[j][lane] = 0.0;
+                self.sigma[j][lane] = S::ZERO;
             }
         }
     }
@@ -229,13 +222,13 @@ impl<const R: usize, const C: usize, const L: usize> Block<R, C, L> {
     }
 }
 
-impl<const D: usize, const L: usize> Block<D, D, L>
+impl<S: Real, const D: usize, const L: usize> Block<S, D, D, L>
 where
     Dim<D>: Space<D>,
 {
     /// Reads up to `L` matrices.
     #[inline(always)]
-    pub(super) fn load_square(&mut self, matrices: &[Matrix<D>]) {
+    pub(super) fn load_square(&mut self, matrices: &[SMatrix<S, D, D>]) {
         self.load(matrices.iter().map(|m| m.data.0));
     }
 
@@ -248,14 +241,14 @@ where
         }
         // U is closed to a rotation, so the last value carries the sign of the determinant.
         for lane in 0..L {
-            let mut u = [[0.0; D]; D];
+            let mut u = [[S::ZERO; D]; D];
             for j in 0..D - 1 {
                 for i in 0..D {
                     u[j][i] = self.columns[j][i][lane];
                 }
             }
             let last = Dim::<D>::right_handed(&u);
-            let mut value = 0.0;
+            let mut value = S::ZERO;
             for i in 0..D {
                 value += last[i] * self.columns[D - 1][i][lane];
             }
@@ -269,33 +262,33 @@ where
 
     /// Writes the decompositions of the matrices last read.
     #[inline(always)]
-    pub(super) fn store_square(&self, out: &mut [Svd<D>]) {
+    pub(super) fn store_square(&self, out: &mut [Svd<D, S>]) {
         for (lane, svd) in out[..self.len].iter_mut().enumerate() {
             for j in 0..D {
                 // Adding zero turns -0 into 0: the sign of a zero is the one thing that an identity rotation may change.
-                svd.sigma[j] = self.sigma[j][lane] + 0.0;
+                svd.sigma[j] = self.sigma[j][lane] + S::ZERO;
                 for i in 0..D {
-                    svd.u[(i, j)] = self.columns[j][i][lane] + 0.0;
-                    svd.v[(i, j)] = self.v[j][i][lane] + 0.0;
+                    svd.u[(i, j)] = self.columns[j][i][lane] + S::ZERO;
+                    svd.v[(i, j)] = self.v[j][i][lane] + S::ZERO;
                 }
             }
         }
     }
 }
 
-impl<const R: usize, const C: usize> Block<R, C, 1> {
+impl<S: Real, const R: usize, const C: usize> Block<S, R, C, 1> {
     /// Column `j` of `B` or `U`.
-    pub(super) fn column(&self, j: usize) -> Vector<R> {
-        Vector::from_fn(|i, _| self.columns[j][i][0])
+    pub(super) fn column(&self, j: usize) -> SVector<S, R> {
+        SVector::from_fn(|i, _| self.columns[j][i][0])
     }
 
     /// Entry (i, j) of `V`.
-    pub(super) fn v(&self, i: usize, j: usize) -> f64 {
+    pub(super) fn v(&self, i: usize, j: usize) -> S {
         self.v[j][i][0]
     }
 
     /// Power of two by which lengths must be multiplied; NaN if the input was not finite.
-    pub(super) fn unscale(&self) -> f64 {
+    pub(super) fn unscale(&self) -> S {
         self.unscale[0]
     }
 }

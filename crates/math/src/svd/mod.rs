@@ -10,59 +10,62 @@
 //! alone, in a batch, and with any instruction set.
 //!
 //! Accuracy, relative to `sigma_1` and for all scales from subnormal to overflow: reconstruction, orthogonality and singular values within
-//! 1e-14 (tested to 1e-12, seen 4e-15; see the verification case `foundation/svd-accuracy`).
+//! 1e-14 (tested to 1e-12, seen 4e-15; see the verification case `foundation/svd-accuracy`). The same source in single precision ([`Real`]) keeps 5e-6.
 
 mod batch;
 mod jacobi;
+mod real;
 #[cfg(test)]
 mod tests;
 mod thin;
 
 pub use batch::{signed_svd_batch, signed_svd_batch_parallel};
 pub(crate) use jacobi::perpendicular;
+pub use real::Real;
 pub use thin::{ThinSvd, thin_svd};
 
 #[doc(hidden)]
 pub use batch::{InstructionSet, signed_svd_batch_with};
 
-use crate::{Dim, Matrix, Space, Vector};
+use crate::{Dim, Matrix, Space};
 use jacobi::Block;
+use nalgebra::{SMatrix, SVector};
 
 /// `F = U diag(sigma) V^T` with rotations `U` and `V`; see the [module](crate::svd) for the contract.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Svd<const D: usize> {
+pub struct Svd<const D: usize, S = f64> {
     /// Rotation `U`.
-    pub u: Matrix<D>,
+    pub u: SMatrix<S, D, D>,
     /// Signed singular values (the unit of `F`): descending, the last one carries the sign of `det F`.
-    pub sigma: Vector<D>,
+    pub sigma: SVector<S, D>,
     /// Rotation `V`.
-    pub v: Matrix<D>,
+    pub v: SMatrix<S, D, D>,
 }
 
-impl<const D: usize> Svd<D> {
+impl<S: Real, const D: usize> Svd<D, S> {
     /// The decomposition of the zero matrix: `U = V = I`, `sigma = 0`.
     pub fn zero() -> Self {
-        Self { u: Matrix::identity(), sigma: Vector::zeros(), v: Matrix::identity() }
+        Self { u: SMatrix::identity(), sigma: SVector::zeros(), v: SMatrix::identity() }
     }
 
     /// `U diag(diagonal) V^T`: the decomposed matrix for `diagonal = sigma`, and a stress for the principal stresses of an isotropic material.
-    pub fn recompose(&self, diagonal: &Vector<D>) -> Matrix<D> {
+    pub fn recompose(&self, diagonal: &SVector<S, D>) -> SMatrix<S, D, D> {
         scale_columns(&self.u, diagonal) * self.v.transpose()
     }
 
     /// `R = U V^T`, the rotation of the polar decomposition; nearest to `F` among all rotations.
-    pub fn rotation(&self) -> Matrix<D> {
+    pub fn rotation(&self) -> SMatrix<S, D, D> {
         self.u * self.v.transpose()
     }
 
     /// `S = V diag(sigma) V^T`, the symmetric factor of `F = R S`; indefinite when `det F < 0`.
-    pub fn stretch(&self) -> Matrix<D> {
+    pub fn stretch(&self) -> SMatrix<S, D, D> {
         scale_columns(&self.v, &self.sigma) * self.v.transpose()
     }
 }
 
-fn scale_columns<const D: usize>(m: &Matrix<D>, factors: &Vector<D>) -> Matrix<D> {
-    Matrix::from_fn(|i, j| m[(i, j)] * factors[j])
+fn scale_columns<S: Real, const D: usize>(m: &SMatrix<S, D, D>, factors: &SVector<S, D>) -> SMatrix<S, D, D> {
+    SMatrix::from_fn(|i, j| m[(i, j)] * factors[j])
 }
 
 /// Signed singular value decomposition of a 2x2 or 3x3 matrix.
@@ -78,12 +81,12 @@ fn scale_columns<const D: usize>(m: &Matrix<D>, factors: &Vector<D>) -> Matrix<D
 /// assert_eq!(svd.sigma.as_slice(), [3.0, -2.0]);
 /// assert!((svd.recompose(&svd.sigma) - inverted).norm() < 1e-15);
 /// ```
-pub fn signed_svd<const D: usize>(f: &Matrix<D>) -> Svd<D>
+pub fn signed_svd<S: Real, const D: usize>(f: &SMatrix<S, D, D>) -> Svd<D, S>
 where
     Dim<D>: Space<D>,
 {
     let mut out = [Svd::zero()];
-    let mut block = Block::<D, D, 1>::new();
+    let mut block = Block::<S, D, D, 1>::new();
     block.load_square(std::slice::from_ref(f));
     block.decompose();
     block.store_square(&mut out);

@@ -1,4 +1,5 @@
 use super::*;
+use crate::Vector;
 use crate::reference::{KINDS, SvdErrors, adversarial_matrix, svd_errors, thin_svd_errors};
 use nalgebra::SMatrix;
 use rand::{RngExt, SeedableRng};
@@ -186,4 +187,44 @@ fn collapsed_triangle_follows_the_hint() {
         assert!(thin_svd_errors(&f, &thin_svd(&f, Some(&useless))).largest() < CONTRACT);
     }
     assert!((svd.normal().norm() - 1.0).abs() < 1e-14);
+}
+
+/// Single precision: the same contract to 5e-6 of the largest value (spec/deformable-solids.md T1), for every kind of matrix, and the exact cases exact.
+fn single_precision_keeps_its_contract<const D: usize>(count: usize)
+where
+    Dim<D>: Space<D>,
+{
+    // Scaled to the middle of the range: 1e150 is no number in single precision.
+    let f: Vec<SMatrix<f32, D, D>> = matrices::<D>(count, 29)
+        .into_iter()
+        .map(|f| (f / if f.amax() > 0.0 { f.amax() } else { 1.0 }).map(|x| x as f32))
+        .collect();
+    let mut out = vec![Svd::<D, f32>::zero(); count];
+    signed_svd_batch(&f, &mut out);
+    let wide = |m: &SMatrix<f32, D, D>| m.map(f64::from);
+    for (f, svd) in f.iter().zip(&out) {
+        assert_eq!(*svd, signed_svd(f), "a matrix alone gives other bits than in a batch: {f}");
+        let wide = Svd { u: wide(&svd.u), sigma: svd.sigma.map(f64::from), v: wide(&svd.v) };
+        let errors = svd_errors(&f.map(f64::from), &wide);
+        assert!(errors.largest() < 5e-6 && errors.unordered == 0.0, "{f} {svd:?} {errors:?}");
+    }
+    assert_eq!(signed_svd(&SMatrix::<f32, D, D>::zeros()), Svd::zero());
+    let mut bad = SMatrix::<f32, D, D>::identity();
+    bad[1] = f32::INFINITY;
+    assert!(signed_svd(&bad).sigma.iter().all(|x| x.is_nan()));
+}
+
+#[test]
+fn single_precision_decompositions_keep_their_contract() {
+    single_precision_keeps_its_contract::<3>(100_000);
+    single_precision_keeps_its_contract::<2>(50_000);
+    for f in matrices::<3>(KINDS * 500, 31) {
+        let scale = if f.amax() > 0.0 { f.amax() } else { 1.0 };
+        let f = (f / scale).fixed_columns::<2>(0).map(|x| x as f32);
+        let svd = thin_svd(&f, None);
+        let wide =
+            ThinSvd { u: svd.u.map(f64::from), sigma: svd.sigma.map(f64::from), v: svd.v.map(f64::from) };
+        let errors = thin_svd_errors(&f.map(f64::from), &wide);
+        assert!(errors.largest() < 5e-6 && errors.unordered == 0.0, "{f} {svd:?} {errors:?}");
+    }
 }

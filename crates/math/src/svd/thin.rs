@@ -1,32 +1,29 @@
 //! The 3x2 case: a membrane triangle in space.
 
+use super::Real;
 use super::jacobi::{Block, perpendicular};
-use crate::{Matrix, Vector};
-use nalgebra::SMatrix;
-
-/// Below this part of `sigma_1` the direction `F v_2` is rounding noise.
-const NOISE: f64 = 16.0 * f64::EPSILON;
+use nalgebra::{SMatrix, SVector};
 
 /// `F = U diag(sigma) V^T` of a 3x2 matrix: `U` has two orthonormal columns, `V` is a rotation of the plane, `sigma_1 >= sigma_2 >= 0`.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct ThinSvd {
+pub struct ThinSvd<S = f64> {
     /// Two orthonormal columns.
-    pub u: SMatrix<f64, 3, 2>,
+    pub u: SMatrix<S, 3, 2>,
     /// Singular values, descending, not negative.
-    pub sigma: Vector<2>,
+    pub sigma: SVector<S, 2>,
     /// Rotation `V`.
-    pub v: Matrix<2>,
+    pub v: SMatrix<S, 2, 2>,
 }
 
-impl ThinSvd {
+impl<S: Real> ThinSvd<S> {
     /// `u_1 x u_2`, the unit normal of the deformed membrane.
-    pub fn normal(&self) -> Vector<3> {
+    pub fn normal(&self) -> SVector<S, 3> {
         self.u.column(0).cross(&self.u.column(1))
     }
 
     /// `U diag(diagonal) V^T`.
-    pub fn recompose(&self, diagonal: &Vector<2>) -> SMatrix<f64, 3, 2> {
-        self.u * Matrix::from_diagonal(diagonal) * self.v.transpose()
+    pub fn recompose(&self, diagonal: &SVector<S, 2>) -> SMatrix<S, 3, 2> {
+        self.u * SMatrix::from_diagonal(diagonal) * self.v.transpose()
     }
 }
 
@@ -35,39 +32,40 @@ impl ThinSvd {
 /// A triangle collapsed to a line leaves `u_2` open: it is `hint` (the `u_2` of the previous step) made orthogonal to `u_1`, so that the choice is
 /// coherent in time, or any unit vector without a usable hint. The zero matrix gives the first two axes and `V = I`. An entry that is not finite gives `sigma = NaN` with the
 /// factors of the zero matrix.
-pub fn thin_svd(f: &SMatrix<f64, 3, 2>, hint: Option<&Vector<3>>) -> ThinSvd {
-    let mut block = Block::<3, 2, 1>::new();
+pub fn thin_svd<S: Real>(f: &SMatrix<S, 3, 2>, hint: Option<&SVector<S, 3>>) -> ThinSvd<S> {
+    let mut block = Block::<S, 3, 2, 1>::new();
     block.load(std::iter::once(f.data.0));
     block.orthogonalize();
     let unscale = block.unscale();
     let (b1, b2) = (block.column(0), block.column(1));
-    let v = Matrix::<2>::from_fn(|i, j| block.v(i, j) + 0.0);
+    let v = SMatrix::from_fn(|i, j| block.v(i, j) + S::ZERO);
     let length = b1.norm();
-    if length == 0.0 {
+    if length == S::ZERO {
         return ThinSvd {
             u: SMatrix::identity(),
-            sigma: Vector::repeat(0.0 * unscale),
-            v: Matrix::identity(),
+            sigma: SVector::repeat(S::ZERO * unscale),
+            v: SMatrix::identity(),
         };
     }
     let u1 = b1 / length;
     let across = b2 - u1 * u1.dot(&b2);
     let width = across.norm();
-    let (u2, width) = if width > NOISE * length {
+    let (u2, width) = if width > S::NOISE * length {
         (across / width, width)
     } else {
         let hinted = hint.map(|hint| hint - u1 * u1.dot(hint)).filter(|side| {
             let norm = side.norm();
-            norm.is_finite() && norm > 1e-6 * hint.map_or(0.0, Vector::norm)
+            norm.is_finite() && norm > S::narrow(1e-6) * hint.map_or(S::ZERO, SVector::norm)
         });
-        let u2 = hinted.map_or_else(|| perpendicular(&[u1]), |side| side / side.norm());
+        let u2 = hinted
+            .map_or_else(|| perpendicular(&[u1.map(Into::into)]).map(S::narrow), |side| side / side.norm());
         // A second pass: a hint nearly along u_1 leaves a remainder with few correct digits.
         let u2 = (u2 - u1 * u1.dot(&u2)).normalize();
-        (u2, u2.dot(&b2).max(0.0))
+        (u2, u2.dot(&b2).max(S::ZERO))
     };
     ThinSvd {
         u: SMatrix::from_columns(&[u1, u2]),
-        sigma: Vector::<2>::new(length.max(width), width) * unscale,
+        sigma: SVector::<S, 2>::new(length.max(width), width) * unscale,
         v,
     }
 }

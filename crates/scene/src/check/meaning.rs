@@ -61,8 +61,11 @@ pub(crate) fn world(root: &Node, scene: &Scene) -> Option<Problem> {
     let stable = match crate::build(&solids) {
         Ok(world) => world.stable_step(),
         Err(error) => {
-            let origin = root.origin;
-            return Some(Problem::new(ProblemKind::OutOfRange, error.to_string()).at(origin));
+            let problem = Problem::new(ProblemKind::OutOfRange, error.to_string());
+            let Some(path) = error.body().and_then(|name| entry(root, name)) else {
+                return Some(problem.at(root.origin));
+            };
+            return Some(problem.at(root.nearest(&path).origin).field(path_text(root, &path)));
         }
     };
     let unstable = match &scene.time.step {
@@ -81,6 +84,15 @@ pub(crate) fn world(root: &Node, scene: &Scene) -> Option<Problem> {
         .found(format!("{step}"))
         .allowed(format!("at most {stable:.3e} s, or an adaptive step such as {{ max = {step} }}"))
         .hint("softer springs, fewer particles or more mass allow longer steps: elastic forces are explicit")
+    })
+}
+
+/// The entry of the body of this name.
+fn entry(root: &Node, name: &str) -> Option<[Segment; 2]> {
+    ["deformable", "rigid"].into_iter().find_map(|list| {
+        let named = |node: &Node| node.get("name").and_then(Node::string) == Some(name);
+        let index = root.get(list)?.items().iter().position(named)?;
+        Some([key(list), Segment::Index(index)])
     })
 }
 
@@ -355,6 +367,53 @@ impl Check<'_> {
         }
     }
 
+    /// What a body of elements has against time, and the direction of its fibres.
+    fn elastic_tables(&mut self, index: usize, body: &Deformable) {
+        let at = |rest: &[Segment]| -> Vec<Segment> {
+            [&[key("deformable"), Segment::Index(index), key("elastic")][..], rest].concat()
+        };
+        let tables = [
+            (
+                "strength",
+                &body.elastic.strength,
+                f64::INFINITY,
+                "0 or more: a material never pushes towards its own collapse",
+            ),
+            ("activation", &body.elastic.activation, 1.0, "0 to 1"),
+        ];
+        for (name, table, most, allowed) in tables {
+            if let Some(n) = table.windows(2).position(|pair| !(pair[0][0] < pair[1][0])) {
+                let path = at(&[key(name), Segment::Index(n + 1), Segment::Index(0)]);
+                let problem = self
+                    .at(&path, ProblemKind::Conflict, format!("times of `{name}` must ascend"))
+                    .found(table[n + 1][0].to_string())
+                    .allowed(format!("more than {}", table[n][0]));
+                self.problems.push(problem);
+            }
+            if let Some(n) = table.iter().position(|entry| !(entry[1] >= 0.0 && entry[1] <= most)) {
+                let path = at(&[key(name), Segment::Index(n), Segment::Index(1)]);
+                let problem = self
+                    .at(
+                        &path,
+                        ProblemKind::OutOfRange,
+                        format!("`{name}` of `{}` is out of range", body.name),
+                    )
+                    .found(table[n][1].to_string())
+                    .allowed(allowed);
+                self.problems.push(problem);
+            }
+        }
+        if let Some(fibre) = &body.elastic.fibre
+            && fibre.direction.iter().all(|&component| component == 0.0)
+        {
+            let path = at(&[key("fibre"), key("direction")]);
+            let message = format!("the fibres of `{}` have no direction", body.name);
+            let problem =
+                self.at(&path, ProblemKind::OutOfRange, message).allowed("a vector that is not zero");
+            self.problems.push(problem);
+        }
+    }
+
     fn deformable(&mut self, index: usize, body: &Deformable) {
         let at = |field: &str| [key("deformable"), Segment::Index(index), key(field)];
         self.one_mass([key("deformable"), Segment::Index(index)], &body.name, body.mass, body.density, true);
@@ -383,6 +442,7 @@ impl Check<'_> {
                 .allowed("a point different from `from`");
             self.problems.push(problem);
         }
+        self.elastic_tables(index, body);
         let mut seen = HashMap::new();
         for (n, &pinned) in body.pinned.iter().enumerate() {
             let path = [key("deformable"), Segment::Index(index), key("pinned"), Segment::Index(n)];

@@ -394,6 +394,10 @@ pub struct ElasticBody {
     /// Bending of a sheet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub bending: Option<BendingDescription>,
+    /// Direction that the triangles of a sheet face (right-handed about their corners); one that is turned over turns back. Default: they may face anywhere.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension"))]
+    pub facing: Option<Vec<f64>>,
     /// Regions of other stiffness; where they overlap, the last one counts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub regions: Vec<Region>,
@@ -435,6 +439,26 @@ pub struct ElasticBody {
     /// the plane.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub incompressible: bool,
+    /// Precision of what every element keeps: rotation, stretches, rest shape.
+    #[serde(skip_serializing_if = "Precision::is_double")]
+    pub precision: Precision,
+}
+
+/// Precision of what the elements of a body keep. Positions, velocities, forces and all sums are in double precision.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Precision {
+    /// 16 digits.
+    #[default]
+    Double,
+    /// 7 digits, two thirds of the memory of a body: stretches are known to 1e-6.
+    Single,
+}
+
+impl Precision {
+    fn is_double(&self) -> bool {
+        *self == Self::Double
+    }
 }
 
 /// How bodies of elements are advanced.

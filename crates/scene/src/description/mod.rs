@@ -22,7 +22,7 @@ pub use coupling::{CouplingChoices, FaceMassWord, FluidCoupling, FormWord, Tange
 pub use elastic::{
     BagGeometry, BallGeometry, BendingDescription, BendingLaw, BoxGeometry, Disturbance, ElasticBody,
     ElasticCollisions, ElasticDamping, ElasticIntegrator, ElasticMaterial, ElasticModel, ElasticStep,
-    ElementSprings, FibreDescription, FileGeometry, Hold, Inversion, PlasticDescription, Region,
+    ElementSprings, FibreDescription, FileGeometry, Hold, Inversion, PlasticDescription, Precision, Region,
     SelfContactDescription, SheetGeometry, TiedTo, TorusGeometry, VolumeSolver, VolumeStep,
 };
 pub use fluid::{

@@ -227,3 +227,37 @@ fn what_is_let_go_falls() {
         assert!(along.abs() < exactness && before.momentum[0] > 1.0, "{integrator}: {along}");
     }
 }
+
+#[test]
+fn single_precision_keeps_less_and_moves_the_same() {
+    let stretched = |more: &str| {
+        let mut world = bar("", &format!("disturb = {{ noise = 0.05 }}{more}"));
+        run(&mut world, 30);
+        let bytes: usize = world.solids().expect("solids").solid.forces().iter().map(|f| f.bytes()).sum();
+        (world.state().solids.motion.position.clone(), bytes)
+    };
+    let (double, wide) = stretched("");
+    let (single, narrow) = stretched(", precision = \"single\"");
+    let apart = double.iter().zip(&single).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    assert!(apart > 0.0 && apart < 1e-5, "{apart}");
+    assert!(10 * narrow < 7 * wide, "{narrow} of {wide} bytes");
+}
+
+#[test]
+fn sheets_that_face_the_other_way_turn_over() {
+    let farthest = |facing: &str| {
+        let mut world = three(&format!(
+            "dimension = 3\ngravity = [0, 0, 0]\n[time]\nend = 1\n[[deformable]]\nname = \"sheet\"\ngeometry = {{ sheet = {{ corner = [0, 0, 0], u = [0.5, 0, 0], v = [0, 0, 0.5], cells = [2, 2] }} }}\ndensity = 300\nmaterial = {{ young = 10000, damping = 0.002 }}\nelastic = {{ facing = [{facing}] }}\n"
+        ));
+        let start = world.state().solids.motion.position.clone();
+        run(&mut world, 5);
+        let now = &world.state().solids.motion.position;
+        start.iter().zip(now).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    };
+    // x times z is -y.
+    assert!(farthest("0, -1, 0") < 1e-12);
+    assert!(farthest("0, 1, 0") > 0.01);
+    let text = "dimension = 3\n[time]\nend = 1\n[[deformable]]\nname = \"b\"\ngeometry = { ball = { centre = [0, 0, 0], radius = 1, cells = 1 } }\ndensity = 1\nmaterial = { young = 1 }\nelastic = { facing = [0, 1, 0] }\n";
+    let errors = Scene::parse("ball.toml", text, &[]).expect_err("a ball has no sides");
+    assert!(errors.to_string().contains("facing"), "{errors}");
+}
