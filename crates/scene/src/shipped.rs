@@ -16,7 +16,7 @@ pub struct ShippedScene {
 }
 
 /// Name and text of every file in `scenes/`; a test compares this list with the folder.
-const FILES: [(&str, &str); 76] = [
+const FILES: [(&str, &str); 80] = [
     ("quickstart", include_str!("../../../scenes/quickstart.toml")),
     ("splashdown", include_str!("../../../scenes/splashdown.toml")),
     ("quickstart-2d", include_str!("../../../scenes/quickstart-2d.toml")),
@@ -38,6 +38,10 @@ const FILES: [(&str, &str); 76] = [
     ("broken-table", include_str!("../../../scenes/broken-table.toml")),
     ("ragdolls", include_str!("../../../scenes/ragdolls.toml")),
     ("incompressible-drop", include_str!("../../../scenes/incompressible-drop.toml")),
+    ("incompressible-stairs", include_str!("../../../scenes/incompressible-stairs.toml")),
+    ("incompressible-squeeze", include_str!("../../../scenes/incompressible-squeeze.toml")),
+    ("incompressible-tori", include_str!("../../../scenes/incompressible-tori.toml")),
+    ("incompressible-puddle", include_str!("../../../scenes/incompressible-puddle.toml")),
     ("squashed-cube", include_str!("../../../scenes/squashed-cube.toml")),
     ("scrambled-cube", include_str!("../../../scenes/scrambled-cube.toml")),
     ("rollers", include_str!("../../../scenes/rollers.toml")),
