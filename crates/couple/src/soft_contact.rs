@@ -156,7 +156,8 @@ where
         held
     }
 
-    /// The contacts that push, of the velocities `motions` and `soft` (m/s) that contact found: their rows along the normal, which stay, and across it, with friction.
+    /// All contacts of this step at `frames`: the rows along their normals, by which they come no nearer than they are apart, and across them, with friction. Of `motions` and `soft` (m/s) only
+    /// what moves as told matters.
     pub fn cones(
         &self,
         contact: &ContactSolver<D>,
@@ -168,7 +169,8 @@ where
     ) -> Vec<Cone<D>> {
         let count = model.bodies.len();
         let mut cones = Vec::new();
-        for (pair, point, normal, _) in contact.pushes() {
+        for (pair, touch) in contact.touches() {
+            let (point, normal) = (touch.point, touch.normal);
             let friction = stage.material(pair[0] as usize, pair[1] as usize).friction;
             let ends = |direction: Vector<D>| -> Vec<(End, Twist<D>)> {
                 let end = |body: u32, direction: Vector<D>| match (body as usize).checked_sub(count) {
@@ -196,7 +198,9 @@ where
                 };
                 ends.iter().map(part).sum()
             };
-            let mut rows = vec![HeldRow { ends: ends(normal), value: None }];
+            let along = ends(normal);
+            let value = Some(-touch.gap.max(0.0) / stage.dt - told(&along));
+            let mut rows = vec![HeldRow { ends: along, value }];
             if friction > 0.0 {
                 for tangent in tangents(&normal) {
                     let ends = ends(tangent);

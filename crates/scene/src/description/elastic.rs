@@ -612,7 +612,7 @@ pub enum ElasticIntegrator {
     /// Plain Newmark.
     Newmark,
     /// Elastic forces at the end of the step, by the stiffness at its start; first order, damps what the step does not resolve. For soft bodies in fluids, with which it is solved in one system:
-    /// steps follow the flow. Contact works both ways, but sliding friction on rigid bodies that can move is too weak; not with bound particles and self-contact.
+    /// steps follow the flow. Contact works both ways, with friction; stacks of several soft bodies want steps of a hundredth of a second. Not with bound particles and self-contact.
     LinearlyImplicit,
     /// Fully implicit, first order, damps what the step does not resolve.
     BackwardEuler,
