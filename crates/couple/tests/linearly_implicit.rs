@@ -9,7 +9,7 @@ use splashdown_fluid::{Domain, FluidModel, FluidState, Liquid, Side};
 use splashdown_geometry::generate::{Diagonals, rectangle_triangles};
 use splashdown_geometry::grid::Grid;
 use splashdown_math::{Frame, Twist, Vector};
-use splashdown_rigid::{Body, Geometry, Kind, Material};
+use splashdown_rigid::{Body, Geometry, Kind, Material as Surface};
 use std::sync::Arc;
 
 type V = Vector<2>;
@@ -153,7 +153,7 @@ fn a_square_drags_the_plank_it_slides_on() {
     for (kind, y, density) in [(Kind::Static, -0.3, 1000.0), (Kind::Dynamic, -0.1, 800.0)] {
         let geometry = Arc::new(Geometry::cuboid(V::new(3.0, 0.1)).unwrap());
         let body = Body::with_geometry("board", kind, 1.2 * density, geometry).unwrap();
-        let body = body.material(Material::new(0.0, 0.0));
+        let body = body.material(Surface::new(0.0, 0.0));
         let at = Frame { position: V::new(1.0, y), ..Frame::identity() };
         world.add_body(body, at, Twist::zero());
     }
