@@ -37,7 +37,7 @@ fn run(more: &str, steps: usize) -> World<3> {
     for _ in 0..steps {
         world.step(1.0 / 60.0).expect("a step");
     }
-    world
+    *world
 }
 
 fn ball(world: &World<3>) -> f64 {
