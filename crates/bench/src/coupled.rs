@@ -23,7 +23,7 @@ struct Entry {
 const TABLE: [Entry; 7] = [
     Entry {
         scene: "soft-stack",
-        overrides: &["variables.cells=6"],
+        overrides: &["variables.cells=6", "elastic.integrator=linearly_implicit"],
         first: 12,
         frames: 12,
         seconds: 10.0,

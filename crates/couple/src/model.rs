@@ -36,6 +36,9 @@ pub struct Options {
     pub energy_fix: EnergyFix,
     /// Collision and contact of rigid bodies.
     pub contact: ContactOptions,
+    /// Contact and friction act on velocities before damping of solids does, not after it: less accurate, but what contact makes is damped in the same step, as large piles want
+    /// (spec/rigid-deformable-coupling.md RDC-27). With explicit elasticity.
+    pub contact_before_damping: bool,
 }
 
 impl Default for Options {
@@ -47,6 +50,7 @@ impl Default for Options {
             orientation_order: OrientationOrder::default(),
             energy_fix: EnergyFix::default(),
             contact: ContactOptions::default(),
+            contact_before_damping: false,
         }
     }
 }
@@ -140,6 +144,8 @@ where
     pub bodies: Vec<Body<D>>,
     /// Joints between them.
     pub joints: Vec<Joint<D>>,
+    /// Pairs of rigid bodies that pass through each other, the smaller index first.
+    pub apart: Vec<[u32; 2]>,
     /// Prescribed motion of kinematic bodies, by index; a kinematic body without one keeps its velocity and spin.
     pub trajectories: Vec<(usize, Trajectory<D>)>,
     /// Masses of all particles.
@@ -165,6 +171,7 @@ where
             options: Options::default(),
             bodies: Vec::new(),
             joints: Vec::new(),
+            apart: Vec::new(),
             trajectories: Vec::new(),
             particles: Particles::default(),
             springs: Springs::default(),

@@ -7,7 +7,7 @@ use crate::fluid_structure::{End, HeldRow};
 use splashdown_geometry::{Aabb, Bvh};
 use splashdown_math::{Dim, Frame, Space, Spin, Twist, Vector};
 use splashdown_parallel::prelude::*;
-use splashdown_rigid::{Body, ContactMemory, ContactSolver, Geometry, Kind, Material, Motion};
+use splashdown_rigid::{Body, ContactMemory, ContactSolver, ContactStage, Geometry, Kind, Material, Motion};
 use std::sync::Arc;
 
 /// Particles are numbered from here on in the memory of contacts, whatever the number of bodies.
@@ -25,6 +25,44 @@ where
     bodies: Vec<Body<D>>,
     /// Ascending.
     pub particles: Vec<u32>,
+}
+
+/// A contact with friction: the rows along the normal and, with friction, across it.
+pub(crate) struct Cone<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    pub rows: Vec<HeldRow<D>>,
+    pub friction: f64,
+}
+
+/// Unit vectors across `normal`, perpendicular to each other.
+fn tangents<const D: usize>(normal: &Vector<D>) -> Vec<Vector<D>> {
+    let mut found: Vec<Vector<D>> = Vec::new();
+    let steepest = normal.iamax();
+    for axis in (0..D).filter(|&axis| axis != steepest) {
+        let unit = Vector::<D>::from_fn(|k, _| f64::from(u8::from(k == axis)));
+        let mut tangent = unit - normal * normal[axis];
+        for other in &found {
+            tangent -= other * other.dot(&tangent);
+        }
+        found.push(tangent.normalize());
+    }
+    found
+}
+
+/// Does the particle move as told?
+fn stage_is_pinned<const D: usize>(
+    stage: &ContactStage<'_, D>,
+    bodies: usize,
+    particles: &[u32],
+    particle: usize,
+) -> bool
+where
+    Dim<D>: Space<D>,
+{
+    let number = particles.binary_search(&(particle as u32));
+    number.is_ok_and(|number| !stage.bodies[bodies + number].is_dynamic())
 }
 
 /// What is known of the particles of solids when contacts are looked for.
@@ -116,6 +154,63 @@ where
             }
         }
         held
+    }
+
+    /// All contacts of this step at `frames`: the rows along their normals, by which they come no nearer than they are apart, and across them, with friction. Of `motions` and `soft` (m/s) only
+    /// what moves as told matters.
+    pub fn cones(
+        &self,
+        contact: &ContactSolver<D>,
+        stage: &ContactStage<'_, D>,
+        model: &Model<D>,
+        frames: &[Frame<D>],
+        motions: &[Motion<D>],
+        soft: &[f64],
+    ) -> Vec<Cone<D>> {
+        let count = model.bodies.len();
+        let mut cones = Vec::new();
+        for (pair, touch) in contact.touches() {
+            let (point, normal) = (touch.point, touch.normal);
+            let friction = stage.material(pair[0] as usize, pair[1] as usize).friction;
+            let ends = |direction: Vector<D>| -> Vec<(End, Twist<D>)> {
+                let end = |body: u32, direction: Vector<D>| match (body as usize).checked_sub(count) {
+                    None => {
+                        let arm = point - frames[body as usize].position;
+                        (End::Body(body as usize), Twist::of_force(&direction, &arm))
+                    }
+                    Some(number) => {
+                        let particle = self.particles[number] as usize;
+                        (End::Particle(particle), Twist { linear: direction, ..Twist::zero() })
+                    }
+                };
+                vec![end(pair[0], direction), end(pair[1], -direction)]
+            };
+            // Of ends that nothing moves the solve does not know: what they do is part of the value.
+            let told = |ends: &[(End, Twist<D>)]| -> f64 {
+                let part = |(end, wrench): &(End, Twist<D>)| match *end {
+                    End::Body(body) if !model.bodies[body].is_dynamic() => {
+                        wrench.dot(&motions[body].twist(&model.bodies[body], &frames[body]))
+                    }
+                    End::Particle(particle) if stage_is_pinned(stage, count, &self.particles, particle) => {
+                        wrench.linear.dot(&read(soft, particle as u32))
+                    }
+                    _ => 0.0,
+                };
+                ends.iter().map(part).sum()
+            };
+            let along = ends(normal);
+            let value = Some(-touch.gap.max(0.0) / stage.dt - told(&along));
+            let mut rows = vec![HeldRow { ends: along, value }];
+            if friction > 0.0 {
+                for tangent in tangents(&normal) {
+                    let ends = ends(tangent);
+                    let value = Some(-told(&ends));
+                    rows.push(HeldRow { ends, value });
+                }
+            }
+            cones.push(Cone { rows, friction });
+        }
+        cones
     }
 
     /// The particles within reach of dynamic bodies that move with `motions` from `frames` for `dt` seconds.

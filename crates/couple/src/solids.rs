@@ -4,18 +4,17 @@
 //! What does not live here: elements and integrators (`splashdown-deformable`).
 
 use crate::fluid_structure::{End, HeldRow, Resistance};
-use crate::hold::{Held, hold};
-use crate::soft_contact::{Candidates, Reached, STICKING, pushing_pairs};
+use crate::hold::{Cones, Held, hold};
+use crate::soft_contact::{Candidates, Reached, pushing_pairs};
+use crate::solid_links::{Binding, DampingKeeps};
 use crate::{Diagnostics, Model, State};
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::collide::{Colliders, DistanceField, Obstacle, ObstacleShape};
-use splashdown_deformable::integrate::{
-    Bound, Carrier, Carriers, IntegrationReport, Integrator, Link, MOST_STRETCH, Motion, Scheme, Stages,
-};
+use splashdown_deformable::integrate::{IntegrationReport, Integrator, MOST_STRETCH, Motion, Scheme, Stages};
 use splashdown_deformable::{ForceError, Solid};
 use splashdown_geometry::Aabb;
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
-use splashdown_rigid::{Body, Geometry, Motion as RigidMotion};
+use splashdown_rigid::{Body, ContactSolver, Geometry, Motion as RigidMotion};
 use splashdown_solve::CsrMatrix;
 use std::ops::Range;
 use std::sync::Arc;
@@ -97,13 +96,17 @@ where
     pub thickness: f64,
     /// Particles that rigid bodies carry.
     pub bindings: Vec<Binding<D>>,
+    /// What damping keeps of the rigid bodies.
+    pub keeps: DampingKeeps,
     /// Rigid body that each obstacle of the integrator follows.
     followed: Vec<usize>,
     /// Is the particle carried?
     carried: Vec<bool>,
-    /// Bodies that carry or push particles in the present stage, ascending.
-    carriers: Vec<u32>,
-    /// Bodies that carry particles of each of `bodies`: they do not touch its other particles.
+    /// Bodies that carry or push particles in the present stage, or are tied to such, ascending.
+    pub(crate) carriers: Vec<u32>,
+    /// Names of bodies of elements, and rigid bodies that these pass through.
+    pub apart: Vec<(String, u32)>,
+    /// Rigid bodies that do not touch the particles of each of `bodies`: those that carry some of them, and those that it passes through.
     inside: Vec<Vec<u32>>,
     /// Part of the elastic stability limit that explicit steps use.
     pub safety: f64,
@@ -129,17 +132,6 @@ pub struct SolidState {
     pub history: Vec<Vec<f64>>,
     /// Pairs in contact with their sides.
     pub contact: Vec<f64>,
-}
-
-/// A particle that a rigid body carries: it has no freedom of its own, what pulls on it pulls on the body, and its mass counts nowhere (the body's is the whole).
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Binding<const D: usize> {
-    /// The particle.
-    pub particle: u32,
-    /// The body.
-    pub body: u32,
-    /// Its place in the body's coordinates (m).
-    pub place: Vector<D>,
 }
 
 /// The solids during one step.
@@ -183,6 +175,7 @@ impl SolidStep {
         motions: &mut [RigidMotion<D>],
         velocity: Option<&mut [f64]>,
         held: &[HeldRow<D>],
+        cones: Option<&Cones<'_, D>>,
         before: Option<&[f64]>,
     ) -> Result<(), String>
     where
@@ -193,7 +186,7 @@ impl SolidStep {
         let resistance = Resistance { matrix, velocity: &stages.resisted };
         let velocity = velocity.unwrap_or(&mut stages.moving);
         let body = Held { resistance, missing: &stages.missing, inverse_masses, before };
-        hold(model, frames, motions, velocity, held, &body).map_err(|error| error.to_string())
+        hold(model, frames, motions, velocity, held, cones, &body).map_err(|error| error.to_string())
     }
 
     /// The implicit part of the last velocity solve.
@@ -240,9 +233,11 @@ where
             friction: Vec::new(),
             thickness: 0.0,
             bindings: Vec::new(),
+            keeps: DampingKeeps::default(),
             followed: Vec::new(),
             carried: Vec::new(),
             carriers: Vec::new(),
+            apart: Vec::new(),
             inside: Vec::new(),
             safety: 0.5,
             releases: Vec::new(),
@@ -293,6 +288,7 @@ where
                 twist: Twist::zero(),
                 friction: self.friction.get(index).copied().unwrap_or(body.material.friction),
                 thickness: self.thickness,
+                lets_through: Vec::new(),
             });
             self.followed.push(index);
         }
@@ -306,11 +302,18 @@ where
                 let own =
                     self.bindings.iter().filter(|one| body.particles.contains(&(one.particle as usize)));
                 let mut own: Vec<u32> = own.map(|binding| binding.body).collect();
+                own.extend(self.apart.iter().filter(|pair| pair.0 == body.name).map(|pair| pair.1));
                 own.sort_unstable();
                 own.dedup();
                 own
             })
             .collect();
+        for (obstacle, &index) in self.integrator.obstacles.iter_mut().zip(&self.followed) {
+            let passing =
+                self.bodies.iter().zip(&self.inside).filter(|(_, own)| own.contains(&(index as u32)));
+            let range = |particles: &Range<usize>| particles.start as u32..particles.end as u32;
+            obstacle.lets_through = passing.map(|(body, _)| range(&body.particles)).collect();
+        }
     }
 
     /// Pairs of a rigid body and a reached particle (numbered after the `count` bodies) that do not touch.
@@ -350,6 +353,7 @@ where
         model: &Model<D>,
         state: &State<D>,
         half: &mut [RigidMotion<D>],
+        joints: Vec<HeldRow<D>>,
         dt: f64,
     ) -> Result<SolidStep, String> {
         let _timed = crate::stage("soft bodies");
@@ -360,7 +364,8 @@ where
         let start: Vec<RigidMotion<D>> = state.bodies.iter().map(RigidMotion::of).collect();
         // What pushed in the last step is expected to push in this one.
         let pushing = pushing_pairs(&state.contact);
-        self.set_carriers(model, &frames, &frames, &motion.position, &pushing);
+        let tied = self.tied_rows(model, &frames, &start, joints, None, 1.0);
+        self.set_carriers(model, &frames, &frames, &motion.position, &pushing, &tied);
         self.set_links(model, &frames, &frames, &start, &motion, &pushing, |relative, gap| {
             (-gap / dt).min(0.0) - relative
         });
@@ -446,6 +451,8 @@ where
         full: &mut [RigidMotion<D>],
         step: &mut SolidStep,
         pushing: &[[u32; 2]],
+        joints: Vec<HeldRow<D>>,
+        contact: &ContactSolver<D>,
     ) -> Result<Vec<f64>, String> {
         let _timed = crate::stage("soft bodies");
         let SolidStep { motion, stages, resistance, report, .. } = step;
@@ -462,56 +469,58 @@ where
             Scheme::B => state.bodies.iter().zip(frames).map(|(a, b)| a.frame.interpolate(b, 0.5)).collect(),
             _ => frames.to_vec(),
         };
-        self.set_carriers(model, frames, &middle, &at, pushing);
-        self.move_carried(model, frames, start, &mut stages.start);
         // So that nothing approaches at the end of the step, which in scheme B is twice as far.
         let part = if self.integrator.scheme == Scheme::B { 0.5 } else { 1.0 };
+        let tied = self.tied_rows(model, frames, start, joints, Some(contact), part);
+        self.set_carriers(model, frames, &middle, &at, pushing, &tied);
+        self.move_carried(model, frames, start, &mut stages.start);
         let there = Motion { position: at, velocity: stages.start.clone(), time: 0.0 };
         self.set_links(model, frames, &middle, start, &there, pushing, |relative, _| -part * relative);
-        let velocity = self
-            .integrator
-            .finish(&mut self.solid, motion, stages, report)
-            .map_err(|error| error.to_string())?;
+        self.integrator.undamped = self.damps_after_contact(model);
+        let finished = self.integrator.finish(&mut self.solid, motion, stages, report);
+        self.integrator.undamped = false;
+        let velocity = finished.map_err(|error| error.to_string())?;
         self.push_carriers(model, frames, start, full);
         Ok(velocity)
     }
 
-    /// What obstacles demand of particles to the half step, that these go no further than the velocity solve found; and how they push on (m/s), for the obstacles to stop.
-    pub(crate) fn coming_rows(&self, step: &SolidStep) -> Vec<(HeldRow<D>, Vector<D>)> {
-        let SolidStep { stages, .. } = step;
-        let row = |(particle, normal): (u32, Vector<D>)| {
-            let resisted = read::<D>(&stages.resisted, particle);
-            let push = normal * normal.dot(&(read::<D>(&stages.moving, particle) - resisted)).min(0.0);
-            (particle_row(particle, normal, Some(normal.dot(&resisted))), push)
-        };
-        self.integrator.coming_contacts().map(row).collect()
+    /// Is damping left until contact has acted?
+    pub(crate) fn damps_after_contact(&self, model: &Model<D>) -> bool {
+        let explicit = matches!(self.integrator.scheme, Scheme::A | Scheme::B | Scheme::C);
+        model.options.contact_before_damping && explicit && self.solid.damping_rows() > 0
     }
 
-    /// What obstacles demand of particles that have these velocities (m/s) by the solids' own solve to the end of the step: that those that do not leave move with them, and that those
-    /// that stick do not slide.
-    pub(crate) fn touching_rows(&self, velocity: &[f64]) -> Vec<HeldRow<D>> {
-        let mut rows = Vec::new();
-        for touch in self.integrator.touches() {
-            let now = read::<D>(velocity, touch.node);
-            let (relative, scale) = (now - touch.body_velocity, now.norm() + touch.body_velocity.norm());
-            let leaving = touch.normal.dot(&relative);
-            if leaving > STICKING * scale {
-                continue;
-            }
-            let mut add = |direction: Vector<D>| {
-                rows.push(particle_row(touch.node, direction, Some(direction.dot(&touch.body_velocity))));
-            };
-            add(touch.normal);
-            let sliding = relative - touch.normal * leaving;
-            if touch.friction > 0.0 && sliding.norm() <= STICKING * scale {
-                let steepest = touch.normal.iamax();
-                for axis in (0..D).filter(|&axis| axis != steepest) {
-                    let unit = Vector::from_fn(|k, _| f64::from(u8::from(k == axis)));
-                    add(unit - touch.normal * touch.normal[axis]);
-                }
+    /// V, where contact comes before damping: damps the particles' `velocity` (m/s) and the bodies that carry and touch them, which keep what contact and joints made of it.
+    #[expect(clippy::too_many_arguments)]
+    pub(crate) fn damp(
+        &mut self,
+        model: &Model<D>,
+        frames: &[Frame<D>],
+        motions: &mut [RigidMotion<D>],
+        velocity: &mut Vec<f64>,
+        step: &mut SolidStep,
+        pushing: &[[u32; 2]],
+        joints: Vec<HeldRow<D>>,
+        contact: &ContactSolver<D>,
+    ) -> Result<(), String> {
+        let _timed = crate::stage("soft bodies");
+        let SolidStep { stages, report, .. } = step;
+        let tied = self.tied_rows(model, frames, motions, joints, Some(contact), 0.0);
+        self.set_carriers(model, frames, frames, &stages.next, pushing, &tied);
+        self.move_carried(model, frames, motions, velocity);
+        let there = Motion { position: stages.next.clone(), velocity: velocity.clone(), time: 0.0 };
+        self.set_links(model, frames, frames, motions, &there, pushing, |_, _| 0.0);
+        *velocity = (self.integrator.damp(&self.solid, velocity, stages.dt, report))
+            .map_err(|error| error.to_string())?;
+        let changes = self.integrator.carriers.as_ref().map_or(&[][..], |own| &own.change);
+        for (&index, change) in self.carriers.iter().zip(changes) {
+            let (body, motion) = (&model.bodies[index as usize], &mut motions[index as usize]);
+            if body.is_dynamic() {
+                motion.velocity += change.linear;
+                motion.angular_momentum += body.angular_momentum_of(&frames[index as usize], &change.angular);
             }
         }
-        rows
+        Ok(())
     }
 
     /// The state after the step; `bodies` are the final velocities of the rigid bodies at `frames`.
@@ -522,139 +531,21 @@ where
         bodies: &[RigidMotion<D>],
         step: SolidStep,
         mut velocity: Vec<f64>,
-    ) -> Result<SolidState, String> {
+    ) -> Result<(SolidState, IntegrationReport), String> {
         let _timed = crate::stage("soft bodies");
         let SolidStep { motion, stages, mut report, .. } = step;
         let dt = stages.dt;
         self.integrator.repel_at_end(&self.solid, &stages.next, &mut velocity, dt);
         if !self.bindings.is_empty() {
-            self.set_carriers(model, frames, frames, &stages.next, &[]);
+            self.set_carriers(model, frames, frames, &stages.next, &[], &[]);
             self.move_carried(model, frames, bodies, &mut velocity);
         }
         let mut next = Motion { position: stages.next, velocity, time: motion.time + dt };
         self.integrator
             .accept(&mut self.solid, &motion, &mut next, dt, &mut report)
             .map_err(|error| error.to_string())?;
-        Ok(self.state(next))
-    }
-
-    /// Carriers, and bodies that push on particles, with inertias at `frames`, and arms from the centres of mass at `middle` to the particles at `position`.
-    fn set_carriers(
-        &mut self,
-        model: &Model<D>,
-        frames: &[Frame<D>],
-        middle: &[Frame<D>],
-        position: &[f64],
-        pushing: &[[u32; 2]],
-    ) {
-        let mut acting: Vec<u32> = self.bindings.iter().map(|binding| binding.body).collect();
-        acting.extend(
-            pushing.iter().map(|pair| pair[0]).filter(|&body| model.bodies[body as usize].is_dynamic()),
-        );
-        acting.sort_unstable();
-        acting.dedup();
-        self.carriers = acting;
-        if self.carriers.is_empty() {
-            self.integrator.carriers = None;
-            return;
-        }
-        let carriers = self.carriers.iter().map(|&index| {
-            let (body, frame) = (&model.bodies[index as usize], &frames[index as usize]);
-            let inertia = Dim::rotate_inertia(&frame.rotation, &body.inertia);
-            Carrier { mass: body.mass, inertia, dynamic: body.is_dynamic() }
-        });
-        let bound = self.bindings.iter().map(|binding| {
-            let x = Vector::from_column_slice(&position[D * binding.particle as usize..][..D]);
-            Bound {
-                particle: binding.particle,
-                // Every bound body is listed.
-                carrier: self.carriers.binary_search(&binding.body).unwrap_or(0) as u32,
-                arm: x - middle[binding.body as usize].position,
-            }
-        });
-        let (carriers, bound) = (carriers.collect(), bound.collect());
-        self.integrator.carriers = Some(Carriers { carriers, bound, change: Vec::new() });
-    }
-
-    /// The contacts of `pushing` pairs (body, particle) that damping has to keep. `wanted` gives the change of the relative normal velocity from its value and the gap.
-    #[expect(clippy::too_many_arguments)]
-    fn set_links(
-        &mut self,
-        model: &Model<D>,
-        frames: &[Frame<D>],
-        middle: &[Frame<D>],
-        motions: &[RigidMotion<D>],
-        particles: &Motion,
-        pushing: &[[u32; 2]],
-        wanted: impl Fn(f64, f64) -> f64,
-    ) {
-        self.integrator.links.clear();
-        for &[body, particle] in pushing {
-            let (owner, index) = (&model.bodies[body as usize], particle as usize);
-            let Some(geometry) = owner.geometry.as_ref().filter(|_| index < self.solid.len()) else {
-                continue;
-            };
-            if self.solid.pinned()[index] {
-                continue;
-            }
-            let (frame, x) = (&middle[body as usize], particles.point::<D>(index));
-            let (distance, normal) = geometry.distance_and_normal(&frame.to_object(&x));
-            let (normal, arm) = (frame.vector_to_world(&normal), x - frame.position);
-            let theirs = motions[body as usize].twist(owner, &frames[body as usize]).at(&arm);
-            let relative = normal.dot(&(particles.speed::<D>(index) - theirs));
-            self.integrator.links.push(Link {
-                particle,
-                carrier: self.carriers.binary_search(&body).ok().map(|place| place as u32),
-                normal,
-                arm,
-                change: wanted(relative, distance - self.thickness),
-            });
-        }
-    }
-
-    /// Carried particles move with their bodies.
-    fn move_carried(
-        &self,
-        model: &Model<D>,
-        frames: &[Frame<D>],
-        motions: &[RigidMotion<D>],
-        velocity: &mut [f64],
-    ) {
-        let Some(carriers) = &self.integrator.carriers else { return };
-        for (binding, bound) in self.bindings.iter().zip(&carriers.bound) {
-            let body = binding.body as usize;
-            let moving = motions[body].twist(&model.bodies[body], &frames[body]).at(&bound.arm);
-            velocity[D * binding.particle as usize..][..D].copy_from_slice(moving.as_slice());
-        }
-    }
-
-    /// Carried particles are where their bodies have them.
-    fn place_carried(&self, frames: &[Frame<D>], position: &mut [f64]) {
-        for binding in &self.bindings {
-            let x = frames[binding.body as usize].to_world(&binding.place);
-            position[D * binding.particle as usize..][..D].copy_from_slice(x.as_slice());
-        }
-    }
-
-    /// `end` of the carriers is `start` with what the last velocity solve made of it.
-    fn push_carriers(
-        &self,
-        model: &Model<D>,
-        frames: &[Frame<D>],
-        start: &[RigidMotion<D>],
-        end: &mut [RigidMotion<D>],
-    ) {
-        let Some(carriers) = &self.integrator.carriers else { return };
-        for (&index, change) in self.carriers.iter().zip(&carriers.change) {
-            let index = index as usize;
-            let body = &model.bodies[index];
-            // Those that only push get no more than their weight, which they have already.
-            if body.is_dynamic() && self.bindings.iter().any(|binding| binding.body as usize == index) {
-                end[index].velocity = start[index].velocity + change.linear;
-                end[index].angular_momentum =
-                    start[index].angular_momentum + body.angular_momentum_of(&frames[index], &change.angular);
-            }
-        }
+        report.contacts = self.integrator.touches().len() + self.integrator.links.len();
+        Ok((self.state(next), report))
     }
 
     /// Advances fully implicit solids of `next` by `dt` after the rigid bodies have moved from where they are in `before` to where they are in `next`.
@@ -784,16 +675,7 @@ where
     }
 }
 
-/// A demand on one particle.
-fn particle_row<const D: usize>(particle: u32, direction: Vector<D>, value: Option<f64>) -> HeldRow<D>
-where
-    Dim<D>: Space<D>,
-{
-    let wrench = Twist { linear: direction, ..Twist::zero() };
-    HeldRow { ends: vec![(End::Particle(particle as usize), wrench)], value }
-}
-
-fn read<const D: usize>(flat: &[f64], particle: u32) -> Vector<D> {
+pub(crate) fn read<const D: usize>(flat: &[f64], particle: u32) -> Vector<D> {
     Vector::from_column_slice(&flat[D * particle as usize..][..D])
 }
 

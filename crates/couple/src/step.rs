@@ -23,6 +23,7 @@ use crate::breaking::Breaking;
 use crate::fluid::FluidScratch;
 use crate::fluid_structure::SoftParticles;
 use crate::generalized::Velocities;
+use crate::hold::Cones;
 use crate::sleep::Sleep;
 use crate::soft_contact::Reached;
 use crate::solids::Solids;
@@ -31,6 +32,7 @@ use crate::world::Scratch;
 use crate::{Model, Multipliers, SolveReport, State};
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
+use splashdown_deformable::integrate::IntegrationReport;
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::fracture::{FractureError, Hit};
 use splashdown_rigid::{BodyState, ContactReport, ContactSolver, ContactStage, EnergyFix, Motion};
@@ -53,6 +55,9 @@ pub struct StepReport {
     pub broken: Vec<Broken>,
     /// Collision and contact of rigid bodies.
     pub contact: ContactReport,
+    /// Bodies of finite elements that took part in the stages: linear iterations, contacts, volume.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solids: Option<IntegrationReport>,
 }
 
 /// A body that broke.
@@ -169,7 +174,10 @@ where
     // I.
     let mut half = velocity_to_half_step(model, state, dt, coupled)?;
     let mut soft_step = match &mut soft {
-        Some(solids) => Some(solids.begin(model, state, &mut half.velocities.bodies, dt).map_err(failed)?),
+        Some(solids) => {
+            let joints = articulation.held_rows(&start_frames);
+            Some(solids.begin(model, state, &mut half.velocities.bodies, joints, dt).map_err(failed)?)
+        }
         None => None,
     };
     let mut moving = soft_step.as_ref().map_or_else(Vec::new, |step| step.stages.moving.clone());
@@ -211,6 +219,7 @@ where
     if let Some(solids) = &soft {
         linked.extend(solids.untouched(&reached, count));
     }
+    linked.extend(&model.apart);
     linked.sort_unstable();
     linked.dedup();
     let soft_friction = soft.as_ref().map_or_else(Vec::new, |solids| solids.friction.clone());
@@ -257,6 +266,8 @@ where
     }
     timed.then("contact");
     // III. Contact, and joints that hold after the positions have moved.
+    let stiff = soft_step.as_ref().is_some_and(|step| step.resistance.is_some());
+    let mut released = stiff.then(|| half.velocities.bodies.clone());
     contact.contact_half(&stage, &start_frames, &start.bodies, &mut half.velocities.bodies, &memory);
     if let Some(step) = &mut soft_step {
         reached.keep_angular_momentum(contact, dt, &mut start.bodies);
@@ -264,11 +275,25 @@ where
         reached.part_motions(&mut half.velocities.bodies, &mut step.stages.moving);
         if step.resistance.is_some() {
             let motions = &mut half.velocities.bodies;
-            let mut held = reached.held_rows(contact, model, &start_frames, motions, &step.stages.moving);
+            let found = &step.stages.moving;
+            let mut held = Vec::new();
+            let mut free = Vec::new();
+            let cones = match &mut released {
+                Some(released) if !fluid.is_coupled() => {
+                    let contacts = reached.cones(contact, &stage, model, &start_frames, motions, found);
+                    free.clone_from(found);
+                    reached.part_motions(released, &mut free);
+                    Some(Cones { contacts, motions: released, soft: &free })
+                }
+                _ => {
+                    held = reached.held_rows(contact, model, &start_frames, motions, found);
+                    None
+                }
+            };
             let first = held.len();
             held.extend(stopped);
             let before = fluid.is_coupled().then_some(&moving[..]);
-            step.hold(model, &start_frames, motions, None, &held, before).map_err(failed)?;
+            step.hold(model, &start_frames, motions, None, &held, cones.as_ref(), before).map_err(failed)?;
             step.push_on(&held[first..], &pushes);
         }
     }
@@ -297,11 +322,13 @@ where
         (Some(solids), Some(step)) => {
             let (start, full) = (&start.bodies, &mut full.velocities.bodies);
             let pushing = reached.pushing(contact, count);
-            solids.finish(model, state, &frames, start, full, step, &pushing).map_err(failed)?
+            let joints = articulation.held_rows(&frames);
+            solids
+                .finish(model, state, &frames, start, full, step, &pushing, joints, contact)
+                .map_err(failed)?
         }
         _ => Vec::new(),
     };
-    let stiff = soft_step.as_ref().is_some_and(|step| step.resistance.is_some());
     let touching = match &soft {
         Some(solids) if stiff => solids.touching_rows(&soft_velocity),
         _ => Vec::new(),
@@ -324,6 +351,7 @@ where
         reached.join_motions(&mut full.velocities.bodies, &soft_velocity);
     }
     timed.then("contact");
+    let mut released = stiff.then(|| full.velocities.bodies.clone());
     contact.contact_full(&stage, &frames, &mut full.velocities.bodies, &mut memory);
     if soft_step.is_some() {
         frames.truncate(count);
@@ -332,13 +360,24 @@ where
     if contact.report().contacts > 0 {
         articulation.post_stabilize_after_contact(&frames, &mut full.velocities);
     }
+    if let (Some(solids), Some(step)) = (&mut soft, &mut soft_step)
+        && solids.damps_after_contact(model)
+    {
+        let motions = &mut full.velocities.bodies;
+        let (pushing, joints) = (reached.pushing(contact, count), articulation.held_rows(&frames));
+        solids
+            .damp(model, &frames, motions, &mut soft_velocity, step, &pushing, joints, contact)
+            .map_err(failed)?;
+    }
     if rigid_only && model.fluid.is_none() && model.particles.is_empty() {
         contact.limit_energy(&stage, &model.gravity, &state.bodies, &frames, &mut full.velocities.bodies);
     }
     let held = if fluid.is_pending() || stiff {
         let mut held = articulation.held_rows(&frames);
         let motions = &full.velocities.bodies;
-        held.extend(reached.held_rows(contact, model, &frames, motions, &soft_velocity));
+        if fluid.is_pending() {
+            held.extend(reached.held_rows(contact, model, &frames, motions, &soft_velocity));
+        }
         held.extend(touching);
         held
     } else {
@@ -347,7 +386,14 @@ where
     match &mut soft_step {
         Some(step) if stiff && !fluid.is_pending() => {
             let motions = &mut full.velocities.bodies;
-            step.hold(model, &frames, motions, Some(&mut soft_velocity), &held, None).map_err(failed)?;
+            let mut free = soft_velocity.clone();
+            let cones = released.as_mut().map(|released| {
+                let contacts = reached.cones(contact, &stage, model, &frames, motions, &soft_velocity);
+                reached.part_motions(released, &mut free);
+                Cones { contacts, motions: released, soft: &free }
+            });
+            step.hold(model, &frames, motions, Some(&mut soft_velocity), &held, cones.as_ref(), None)
+                .map_err(failed)?;
         }
         _ => {
             let motions = &mut full.velocities.bodies;
@@ -356,9 +402,13 @@ where
     }
     sleep.still(&mut full.velocities.bodies);
     memory.keep_sleeping(&state.contact, &sleep.asleep);
+    let mut soft_report = None;
     let solids = match (soft, soft_step) {
         (Some(solids), Some(step)) => {
-            solids.end(model, &frames, &full.velocities.bodies, step, soft_velocity).map_err(failed)?
+            let bodies = &full.velocities.bodies;
+            let (state, report) = solids.end(model, &frames, bodies, step, soft_velocity).map_err(failed)?;
+            soft_report = Some(report);
+            state
         }
         // Those that follow are advanced in `World::step`.
         _ => crate::SolidState::default(),
@@ -398,6 +448,7 @@ where
         joints: articulation.report(|i| next.bodies[i].frame),
         contact: ContactReport { asleep: next.rest.count(), ..contact.report() },
         broken: vec![],
+        solids: soft_report,
     };
     Ok(Advanced::To(Box::new((next, report))))
 }

@@ -126,6 +126,16 @@ where
         Ok(self.model.joints.len() - 1)
     }
 
+    /// Lets two rigid bodies pass through each other. `false` if there are no such bodies.
+    #[must_use]
+    pub fn keep_apart(&mut self, a: usize, b: usize) -> bool {
+        let exist = a.max(b) < self.model.bodies.len();
+        if exist && a != b {
+            self.model.apart.push([a.min(b) as u32, a.max(b) as u32]);
+        }
+        exist
+    }
+
     /// Prescribes the motion of the kinematic body `body`, and puts it where it is now.
     #[inline(never)]
     pub fn set_trajectory(&mut self, body: usize, trajectory: Trajectory<D>) -> Result<(), ModelError> {

@@ -9,7 +9,7 @@ use splashdown_fluid::{Domain, FluidModel, FluidState, Liquid, Side};
 use splashdown_geometry::generate::{Diagonals, rectangle_triangles};
 use splashdown_geometry::grid::Grid;
 use splashdown_math::{Frame, Twist, Vector};
-use splashdown_rigid::{Body, Geometry, Kind};
+use splashdown_rigid::{Body, Geometry, Kind, Material as Surface};
 use std::sync::Arc;
 
 type V = Vector<2>;
@@ -144,4 +144,42 @@ fn a_soft_body_goes_through_periodic_sides_as_through_the_middle() {
         assert!((a - b).abs() < 0.03 * a.abs(), "{a} and {b} kg m/s");
     }
     assert!((speeds[0][0] - speeds[1][0]).abs() < 1e-3 * speeds[0][0]);
+}
+
+/// A soft square slides on a plank that lies on ice: friction slows it by `mu g` and drives the plank, until both move as one.
+#[test]
+fn a_square_drags_the_plank_it_slides_on() {
+    let mut world = World::<2>::new(V::new(0.0, -9.81)).unwrap();
+    for (kind, y, density) in [(Kind::Static, -0.3, 1000.0), (Kind::Dynamic, -0.1, 800.0)] {
+        let geometry = Arc::new(Geometry::cuboid(V::new(3.0, 0.1)).unwrap());
+        let body = Body::with_geometry("board", kind, 1.2 * density, geometry).unwrap();
+        let body = body.material(Surface::new(0.0, 0.0));
+        let at = Frame { position: V::new(1.0, y), ..Frame::identity() };
+        world.add_body(body, at, Twist::zero());
+    }
+    add_square(&mut world, V::new(-0.2, 0.0), 4, 1e6, V::new(2.0, 0.0));
+    let (friction, mass, plank) = (0.3, 160.0, 960.0);
+    let mut solids = world.solids().unwrap().clone();
+    solids.friction = vec![0.0, friction];
+    let motion = world.state().solids.motion.clone();
+    world.set_solids(solids, motion);
+    let start = world.diagnostics().momentum[0];
+    let speeds = |world: &World<2>| {
+        let plate = world.state().bodies[1].velocity[0];
+        [(world.diagnostics().momentum[0] - plank * plate) / mass, plate]
+    };
+    for _ in 0..18 {
+        world.step(1.0 / 60.0).unwrap();
+    }
+    let [square, plate] = speeds(&world);
+    let push = friction * 9.81 * 0.3;
+    assert!((square - (2.0 - push)).abs() < 0.05 * push, "{square} and not {} m/s", 2.0 - push);
+    assert!((plate - push * mass / plank).abs() < 0.05 * push, "{plate} m/s");
+    for _ in 0..42 {
+        world.step(1.0 / 60.0).unwrap();
+    }
+    let [square, plate] = speeds(&world);
+    let together = 2.0 * mass / (mass + plank);
+    assert!((square - together).abs() < 0.01 && (plate - together).abs() < 0.01, "{square}, {plate} m/s");
+    assert!((world.diagnostics().momentum[0] - start).abs() < 1e-4 * start);
 }

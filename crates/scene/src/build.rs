@@ -245,6 +245,21 @@ where
         add_rigid(&mut world, &copy, &own)?;
         made = Some(own);
     }
+    for [a, b] in &scene.contact.apart {
+        let named = |name: &str| -> Vec<usize> {
+            let own = world.model().bodies.iter().enumerate();
+            own.filter(|(_, body)| crate::build_elastic::is_copy_of(&body.name, name))
+                .map(|(i, _)| i)
+                .collect()
+        };
+        let (first, second) = (named(a), named(b));
+        for &i in &first {
+            for &j in &second {
+                // Both are there.
+                let _ = world.keep_apart(i, j);
+            }
+        }
+    }
     crate::articulate::add(&mut world, scene)?;
     for body in scene.deformable.iter().filter(|body| body.material.is_none()) {
         add_deformable(&mut world, body)?;

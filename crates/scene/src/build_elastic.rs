@@ -2,14 +2,14 @@
 
 use crate::build::BuildError;
 use crate::description::*;
-use splashdown_couple::{Binding, Release, SolidBody, SolidElement, Solids, World};
+use splashdown_couple::{Binding, DampingKeeps, Release, SolidBody, SolidElement, Solids, World};
 use splashdown_deformable::collide::{Colliders, CollisionMethod};
 use splashdown_deformable::contact::{BarrierOptions, ContactSurface, SelfContact, SelfContactOptions};
 use splashdown_deformable::element::{Damping, DampingKind, ElementError, Material};
 use splashdown_deformable::incompressible::{
     Incompressible, IncompressibleOptions, PairTreatment, PressureSolver, Rings,
 };
-use splashdown_deformable::integrate::{Driver, ImplicitScheme, Motion, Path, Scheme};
+use splashdown_deformable::integrate::{ConstraintForm, Driver, ImplicitScheme, Motion, Path, Scheme};
 use splashdown_deformable::material::{
     Extension, ExtensionKind, Fibre, Lame, Law, MaterialError, Model, MuscleCurve, Plasticity, SplineBranch,
     Yield,
@@ -630,6 +630,30 @@ where
         solids.integrator.incompressible = Some(Incompressible::new(rings, options));
     }
     crate::build_ties::add_ties(&scene.deformable, &rest, &mut solids)?;
+    let DampingSolve { form, sweeps, joints, rigid_contacts, pairs } = step.damping_solve;
+    solids.integrator.form = match form {
+        DampingForm::Projection => ConstraintForm::Projection,
+        DampingForm::Sweeps => ConstraintForm::Sweeps(sweeps as usize),
+        DampingForm::Spd => ConstraintForm::PositiveDefinite,
+        DampingForm::Kkt => ConstraintForm::Indefinite,
+    };
+    solids.integrator.keeps_pairs = pairs;
+    solids.keeps = DampingKeeps { joints, contacts: rigid_contacts };
+    world.options_mut().contact_before_damping = step.contact_before_damping;
+    for [a, b] in &scene.contact.apart {
+        let (bodies, rigid) = (&solids.bodies, &world.model().bodies);
+        let soft = |name: &str| -> Vec<String> {
+            bodies.iter().map(|body| &body.name).filter(|full| is_copy_of(full, name)).cloned().collect()
+        };
+        let hard = |name: &str| -> Vec<u32> {
+            let named = rigid.iter().enumerate().filter(|(_, body)| is_copy_of(&body.name, name));
+            named.map(|(index, _)| index as u32).collect()
+        };
+        let pairs = [(soft(a), hard(b)), (soft(b), hard(a))];
+        for (soft, hard) in pairs {
+            solids.apart.extend(soft.iter().flat_map(|soft| hard.iter().map(|&body| (soft.clone(), body))));
+        }
+    }
     solids.thickness = step.distance;
     solids.friction = scene.rigid_copies().map(|copy| copy.rigid.friction.unwrap_or(step.friction)).collect();
     let contact = ContactSurface::new(surface);
@@ -747,6 +771,12 @@ fn edges<const D: usize>(mesh: &Built<D>) -> Vec<[u32; 2]> {
     let all: std::collections::BTreeSet<[u32; 2]> =
         mesh.elements.chunks_exact(count).flat_map(of_element).collect();
     all.into_iter().collect()
+}
+
+/// Is `full` the name of a body, or of a copy of the repeated body `name`?
+pub(crate) fn is_copy_of(full: &str, name: &str) -> bool {
+    let number = full.strip_prefix(name).and_then(|rest| rest.strip_prefix('-'));
+    full == name || number.is_some_and(|number| number.parse::<u64>().is_ok())
 }
 
 /// The particles inside the rigid body `carrier`.

@@ -1,6 +1,7 @@
 //! Ties of soft bodies to others: which element each particle lies in.
 
 use crate::build::BuildError;
+use crate::build_elastic::is_copy_of;
 use crate::description::{Deformable, TiedTo};
 use splashdown_couple::Solids;
 use splashdown_deformable::{Tie, Ties};
@@ -36,9 +37,6 @@ where
     Dim<D>: Space<D>,
 {
     let wrong = |reason: String| BuildError::Elastic { name: name.to_owned(), reason };
-    let is_copy_of = |full: &str, name: &str| {
-        full == name || full.strip_prefix(name).is_some_and(|rest| rest.starts_with('-'))
-    };
     let corners = D + 1;
     let mut elements: Vec<u32> = Vec::new();
     for target in solids.bodies.iter().filter(|target| is_copy_of(&target.name, &tied.to)) {

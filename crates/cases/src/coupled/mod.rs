@@ -12,6 +12,7 @@ mod set_up;
 mod soak;
 mod squeeze;
 mod stack;
+mod sweeps;
 mod torsion;
 
 use crate::Case;
@@ -23,6 +24,7 @@ pub(super) const CASES: &[Case] = &[
     pad::CASE,
     release::CASE,
     squeeze::CASE,
+    sweeps::CASE,
     bound_mass::CASE,
     torsion::CASE,
     bar::CASE,

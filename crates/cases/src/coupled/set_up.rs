@@ -8,7 +8,7 @@ use splashdown_deformable::element::{Damping, DampingKind, Material as Matter};
 use splashdown_deformable::integrate::{Motion, Scheme};
 use splashdown_deformable::material::{Lame, Law, Model};
 use splashdown_geometry::generate::{CubeSplit, box_tetrahedra};
-use splashdown_geometry::mesh::TetrahedronMesh;
+use splashdown_geometry::mesh::{TetrahedronMesh, TriangleMesh};
 use splashdown_math::{Dim, Frame, Space, Spin, Twist, Vector};
 use splashdown_rigid::{Body, Geometry, GeometryError, Kind, Material};
 use std::sync::Arc;
@@ -121,6 +121,36 @@ impl Soft {
             activation: vec![],
         });
         Ok(first)
+    }
+
+    /// Adds a sheet of cloth of the given thickness (m) that moves with `velocity` (m/s).
+    pub fn add_sheet(
+        &mut self,
+        mesh: &TriangleMesh<3>,
+        thickness: f64,
+        matter: Matter,
+        velocity: [f64; 3],
+    ) -> Result<(), CaseError> {
+        let first = self.solids.solid.len() as u32;
+        let elements =
+            Elements::membrane(mesh, first, thickness, matter).map_err(failed("making elements"))?;
+        let mut mass = vec![0.0; first as usize + mesh.points.len()];
+        elements.add_masses(&mut mass);
+        let force = self.solids.solid.forces().len();
+        self.solids.solid.add(elements);
+        self.add_particles(&mesh.points, &mass[first as usize..], velocity);
+        self.surface.extend(first..first + mesh.points.len() as u32);
+        self.solids.bodies.push(SolidBody {
+            name: format!("soft-{}", self.solids.bodies.len()),
+            particles: first as usize..first as usize + mesh.points.len(),
+            element: SolidElement::Triangle,
+            elements: mesh.elements.iter().flatten().copied().collect(),
+            rest: mesh.points.iter().flat_map(|x| x.iter().copied()).collect(),
+            forces: force..force + 1,
+            strength: vec![],
+            activation: vec![],
+        });
+        Ok(())
     }
 
     /// Adds a point of the given mass (kg) without forces.

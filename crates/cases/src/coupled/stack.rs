@@ -20,7 +20,8 @@ pub(super) const CASE: Case = Case {
 
 fn run(out: &mut Measurements) -> Result<(), CaseError> {
     one(out, Scheme::B, 0.4, "explicit elasticity, 4^3 cells, frames of 1/24 s")?;
-    one(out, Scheme::LinearlyImplicit, 0.0, "linearly implicit, smooth, 4^3 cells, dt = 1/24 s")
+    one(out, Scheme::LinearlyImplicit, 0.0, "linearly implicit, smooth, 4^3 cells, dt = 1/24 s")?;
+    one(out, Scheme::LinearlyImplicit, 0.4, "linearly implicit, 4^3 cells, dt = 1/24 s")
 }
 
 fn one(out: &mut Measurements, scheme: Scheme, friction: f64, resolution: &str) -> Result<(), CaseError> {

@@ -47,4 +47,4 @@ pub(super) fn keeper<const D: usize>(rings: &Rings<D>, options: IncompressibleOp
 }
 
 /// Nothing that must be kept besides volume.
-pub(super) const FREE: Kept<'static, 3> = Kept { touches: &[], pairs: &[] };
+pub(super) const FREE: Kept<'static, 3> = Kept::objects(&[], &[]);

@@ -39,7 +39,7 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
             touches.push(Touch { node: node as u32, obstacle, normal: tilted, body_velocity, friction: 0.0 });
         }
     }
-    let kept = Kept { touches: &touches, pairs: &[] };
+    let kept = Kept::objects(&touches, &[]);
     let mut body = keeper(&rings, tight());
     let dt = 0.01;
     for name in ["correction of positions", "correction of velocities"] {

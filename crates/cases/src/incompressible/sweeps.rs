@@ -55,13 +55,13 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
             ContactRow { nodes, weights, normal: normal.normalize() }
         })
         .collect();
-    let kept = Kept { touches: &[], pairs: &pairs };
+    let kept = Kept::objects(&[], &pairs);
     let energy = |v: &[f64]| solid.kinetic_energy(v);
     let p = random.vector(rings.len());
     let tests: Vec<[Vec<f64>; 2]> =
         (0..20).map(|_| [random.vector(rings.len()), random.vector(rings.len())]).collect();
     let free = keeper(&rings, IncompressibleOptions::default());
-    let mut before = energy(&free.push(&solid, &Kept { touches: &[], pairs: &[] }, &p));
+    let mut before = energy(&free.push(&solid, &Kept::objects(&[], &[]), &p));
     let mut leaks = Vec::new();
     for sweeps in 1..=8 {
         let name = format!("{sweeps} sweeps");

@@ -70,6 +70,8 @@ pub(crate) struct Links<const D: usize> {
     has_particles: bool,
     /// Rows over particles and bodies of the solve, with the values that they keep.
     rows: Vec<LinkRow>,
+    /// Which of the demands that were added each row is.
+    pub sources: Vec<usize>,
 }
 
 impl<const D: usize> Links<D>
@@ -86,6 +88,7 @@ where
             tied: vec![false; guests],
             has_particles: scalars > 0,
             rows: Vec::new(),
+            sources: Vec::new(),
         }
     }
 
@@ -126,7 +129,7 @@ where
         };
         let wet_groups: BTreeSet<End> =
             group.keys().filter(|end| wet(end)).map(|&end| root(&group, end)).collect();
-        for row in held {
+        for (source, row) in held.iter().enumerate() {
             let mut value = 0.0;
             let mut entries = Vec::new();
             for (end, wrench) in row.ends.iter().filter(|(end, _)| movable(end)) {
@@ -159,6 +162,7 @@ where
             }
             if !entries.is_empty() {
                 self.rows.push((entries, row.value.unwrap_or(value)));
+                self.sources.push(source);
             }
         }
     }
@@ -209,6 +213,28 @@ impl<'a> HeldMass<'a> {
         Ok(Some(Self { mobility, rows, responses, factor }))
     }
 
+    /// What the rows lack of their `values` at `velocity`, and how impulses along them change that: row after row.
+    pub fn delassus(&self, values: &[f64], velocity: &[f64]) -> Result<(Vec<f64>, Vec<f64>), SolveError> {
+        let mut excess = vec![0.0; self.rows.rows()];
+        self.rows.multiply(velocity, &mut excess);
+        excess.iter_mut().zip(values).for_each(|(excess, value)| *excess -= value);
+        Ok((excess, self.responses.product(&self.rows.transpose())?.to_dense()))
+    }
+
+    /// The impulses that take off `excess`.
+    pub fn impulses(&self, excess: &[f64]) -> Option<Vec<f64>> {
+        let mut impulses = vec![0.0; excess.len()];
+        let mut factor = self.factor.lock().unwrap_or_else(PoisonError::into_inner);
+        factor.solve(excess, &mut impulses).ok()?;
+        impulses.iter_mut().for_each(|impulse| *impulse = -*impulse);
+        Some(impulses)
+    }
+
+    /// Adds what `impulses` along the rows do to `velocity`.
+    pub fn push(&self, impulses: &[f64], velocity: &mut [f64]) {
+        self.responses.add_transpose_multiply(impulses, velocity);
+    }
+
     /// Changes `velocity` as little as is needed to meet the demands.
     pub fn meet(&self, values: &[f64], velocity: &mut [f64]) {
         let mut excess = vec![0.0; self.rows.rows()];
@@ -219,12 +245,9 @@ impl<'a> HeldMass<'a> {
 
     /// `velocity -= M^-1 H^T (H M^-1 H^T)^-1 excess`.
     fn take_off(&self, excess: &[f64], velocity: &mut [f64]) {
-        let mut impulses = vec![0.0; excess.len()];
-        let mut factor = self.factor.lock().unwrap_or_else(PoisonError::into_inner);
         // Sizes fit by construction.
-        if factor.solve(excess, &mut impulses).is_ok() {
-            impulses.iter_mut().for_each(|impulse| *impulse = -*impulse);
-            self.responses.add_transpose_multiply(&impulses, velocity);
+        if let Some(impulses) = self.impulses(excess) {
+            self.push(&impulses, velocity);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! as its waves.
 
 use splashdown_fluid::pressure::Mobility;
-use splashdown_solve::{CsrMatrix, InverseMass, SolveError, SparseCholesky};
+use splashdown_solve::{CsrMatrix, InverseMass, LANES, SolveError, SparseCholesky};
 use std::sync::{Mutex, PoisonError};
 
 /// `S` over all scalars of particles' velocities, nothing in rows and columns of pinned ones, and `w` (m/s).
@@ -80,6 +80,14 @@ impl ResistingMass {
     }
 }
 
+impl ResistingMass {
+    /// As [`Self::divide`], for several at once.
+    fn divide_lanes(&self, momenta: &mut [[f64; LANES]]) -> Result<(), SolveError> {
+        self.told.iter().for_each(|&scalar| momenta[scalar] = [0.0; LANES]);
+        self.factor.lock().unwrap_or_else(PoisonError::into_inner).solve_lanes(momenta)
+    }
+}
+
 /// How impulses move particles and rigid bodies.
 pub(crate) struct SolidMobility<'a> {
     /// By their masses.
@@ -94,14 +102,31 @@ impl SolidMobility<'_> {
         if self.resisting.is_none() {
             return self.inverse_mass.multiply_rows(rows);
         }
-        let respond = |row: usize| {
-            let mut dense = vec![0.0; rows.cols()];
-            let (columns, values) = rows.row(row);
-            columns.iter().zip(values).for_each(|(&column, &value)| dense[column as usize] += value);
-            self.apply(&mut dense);
-            dense.into_iter().enumerate().filter(|(_, value)| *value != 0.0).collect::<Vec<_>>()
-        };
-        CsrMatrix::from_rows(rows.cols(), (0..rows.rows()).map(respond))
+        let own = self.inverse_mass.multiply_rows(rows)?;
+        let particles = self.inverse_mass.layout().face_count();
+        let mut found: Vec<Vec<(usize, f64)>> = Vec::with_capacity(rows.rows());
+        for first in (0..rows.rows()).step_by(LANES) {
+            let count = LANES.min(rows.rows() - first);
+            let mut lanes = vec![[0.0; LANES]; particles];
+            for lane in 0..count {
+                let (columns, values) = rows.row(first + lane);
+                let entries =
+                    columns.iter().zip(values).filter(|(column, _)| (**column as usize) < particles);
+                entries.for_each(|(&column, &value)| lanes[column as usize][lane] += value);
+            }
+            if let Some(resisting) = &self.resisting {
+                resisting.divide_lanes(&mut lanes)?;
+            }
+            for lane in 0..count {
+                let soft = lanes.iter().map(|values| values[lane]).enumerate();
+                let mut row: Vec<(usize, f64)> = soft.filter(|(_, value)| *value != 0.0).collect();
+                let (columns, values) = own.row(first + lane);
+                let bodies = columns.iter().zip(values).map(|(&column, &value)| (column as usize, value));
+                row.extend(bodies.filter(|(column, _)| *column >= particles));
+                found.push(row);
+            }
+        }
+        CsrMatrix::from_rows(rows.cols(), found)
     }
 }
 

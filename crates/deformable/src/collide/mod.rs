@@ -58,6 +58,8 @@ where
     pub friction: f64,
     /// Distance (m) at which particles are held from its surface.
     pub thickness: f64,
+    /// Particles that pass through it.
+    pub lets_through: Vec<std::ops::Range<u32>>,
 }
 
 /// Distance, outward normal and velocity of an obstacle at a point.
@@ -85,7 +87,13 @@ where
             twist: Twist::zero(),
             friction,
             thickness: 0.0,
+            lets_through: Vec::new(),
         }
+    }
+
+    /// Does it stop this particle?
+    pub(crate) fn stops(&self, particle: u32) -> bool {
+        !self.lets_through.iter().any(|range| range.contains(&particle))
     }
 
     /// Moves on: the end of the last step is the start of the next, which ends `dt` seconds later with the same twist.
@@ -227,7 +235,7 @@ where
     let mut touched = vec![false; position.len() / D];
     for (index, obstacle) in obstacles.iter().enumerate() {
         let found = colliders.find::<D, _>(next, &obstacle.bounds(), |node, x| {
-            if !movable(node) {
+            if !movable(node) || !obstacle.stops(node) {
                 return None;
             }
             let probe = obstacle.probe(&x);

@@ -198,6 +198,9 @@ where
     fn touching(&self, obstacle: &Obstacle<D>, x: &[f64]) -> Vec<(Active<D>, Vector<D>)> {
         let reach = self.options.reach;
         self.colliders.find::<D, _>(x, &obstacle.reach_bounds(reach), |node, at| {
+            if !obstacle.stops(node) {
+                return None;
+            }
             let probe = obstacle.probe(&at);
             if !(probe.distance < reach) {
                 return None;
@@ -349,6 +352,9 @@ where
         for obstacle in &self.obstacles {
             let end: Vec<f64> = x.iter().zip(&*step).map(|(x, step)| x + step).collect();
             let found = self.colliders.find::<D, _>(&end, &obstacle.reach_bounds(0.0), |node, to| {
+                if !obstacle.stops(node) {
+                    return None;
+                }
                 let after = obstacle.probe(&to).distance;
                 if after >= target {
                     return None;

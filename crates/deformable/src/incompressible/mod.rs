@@ -20,15 +20,16 @@ pub(crate) use monolithic::CoupledStep;
 
 use crate::collide::Touch;
 use crate::contact::ContactRow;
-use crate::integrate::Constraints;
+use crate::integrate::{Carriers, Constraints, Link};
 use crate::solid::Solid;
+use splashdown_math::{Dim, Space, Twist};
 use splashdown_solve::{
     ConstraintFilter, Iteration, Jacobi, LinearOperator, Progress, SolveError, Stopping, Workspace, minres,
     pcg,
 };
 use std::ops::ControlFlow;
 use sweeps::Sweeps;
-use system::{Stall, System};
+use system::{MovedBodies, Stall, System};
 
 /// Relative rounding of volumes and rates.
 const ROUNDING: f64 = 1e-14;
@@ -122,12 +123,39 @@ pub struct Incompressible<const D: usize> {
     pub options: IncompressibleOptions,
 }
 
-/// What must not be changed by a pressure: pins, particles on objects, pairs in contact.
-pub struct Kept<'a, const D: usize> {
+/// What must not be changed by a pressure: pins, particles on objects, pairs in contact; and the rigid bodies that are pushed on.
+pub struct Kept<'a, const D: usize>
+where
+    Dim<D>: Space<D>,
+{
     /// Contacts with objects.
     pub touches: &'a [Touch<D>],
     /// Contacts of the bodies with each other and themselves.
     pub pairs: &'a [ContactRow<D>],
+    /// Rigid bodies that carry or touch particles: pressures push on them, too.
+    pub bodies: Option<Pushed<'a, D>>,
+}
+
+impl<'a, const D: usize> Kept<'a, D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Without rigid bodies that move.
+    pub const fn objects(touches: &'a [Touch<D>], pairs: &'a [ContactRow<D>]) -> Self {
+        Self { touches, pairs, bodies: None }
+    }
+}
+
+/// Rigid bodies that pressures push on.
+#[derive(Clone, Copy)]
+pub struct Pushed<'a, const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// The bodies with the particles that they carry.
+    pub carriers: &'a Carriers<D>,
+    /// Contacts of other particles with them, whose relative normal velocities stay.
+    pub links: &'a [Link<D>],
 }
 
 impl<const D: usize> Incompressible<D> {
@@ -156,15 +184,34 @@ impl<const D: usize> Incompressible<D> {
         (worst.fold(0.0, f64::max), (now / rest - 1.0).abs())
     }
 
+    /// Rates of the rings, at their last positions, that bring their volumes back within `dt` seconds, or as fast as is allowed.
+    fn wanted_rates(&self, dt: f64) -> Vec<f64> {
+        let time = self.options.recovery_time;
+        let fastest = if time > 0.0 { 1.0 / time } else { f64::INFINITY };
+        let volumes = self.rings.ring_volumes();
+        let wanted = volumes.iter().zip(self.rings.rest()).map(|(now, rest)| {
+            let most = rest.abs() * fastest;
+            ((rest - now) / dt).clamp(-most, most)
+        });
+        wanted.collect()
+    }
+}
+
+impl<const D: usize> Incompressible<D>
+where
+    Dim<D>: Space<D>,
+{
     /// The change of velocity (m/s) by ring pressures (Pa s) at the last positions, with what is kept: `P M^-1 B^T p`. Only sweeps keep pairs here, as rows they have unknowns of their own.
     pub fn push(&self, solid: &Solid<D>, kept: &Kept<D>, pressures: &[f64]) -> Vec<f64> {
         let inverse_mass = solid.inverse_masses();
         let objects = Constraints::new(solid.pinned(), kept.touches);
         let sweeps = self.sweeps(kept, &objects, &inverse_mass);
+        let bodies = kept.bodies.map(|bodies| MovedBodies::new(&bodies, solid.masses()));
         let system = System {
             rings: &self.rings,
             pairs: &[],
             kept: sweeps.as_ref().map_or(system::Kept::Objects(&objects), system::Kept::Swept),
+            bodies: bodies.as_ref(),
             inverse_mass: &inverse_mass,
         };
         let mut out = vec![0.0; D * inverse_mass.len()];
@@ -187,7 +234,8 @@ impl<const D: usize> Incompressible<D> {
         }
     }
 
-    /// Changes the velocity `moving` so that `position + dt moving` has the ring volumes of the rest state, to second order in what has to be changed.
+    /// Changes the velocity `moving` so that `position + dt moving` has the ring volumes of the rest state, to second order in what has to be changed. Returns the changes of the twists of
+    /// the rigid bodies that are pushed on.
     ///
     /// # Errors
     /// Values that are not finite.
@@ -199,8 +247,9 @@ impl<const D: usize> Incompressible<D> {
         dt: f64,
         kept: &Kept<D>,
         report: &mut IncompressibleReport,
-    ) -> Result<(), SolveError> {
+    ) -> Result<Vec<Twist<D>>, SolveError> {
         let mut at = position.to_vec();
+        let mut pressed = Vec::new();
         for step in 0..self.options.newton_steps.max(1) {
             // After the first step from the corrected positions, where only the error is left.
             if step > 0 {
@@ -213,24 +262,14 @@ impl<const D: usize> Incompressible<D> {
                 (report.ring_error, report.total_error) = (ring_error, total_error);
             }
             let wanted = self.wanted_rates(dt);
-            self.project(solid, moving, step == 0, &wanted, 1.0 / dt, kept, report)?;
+            let more = self.project(solid, moving, step == 0, &wanted, 1.0 / dt, kept, report)?;
+            pressed.resize(more.len(), Twist::zero());
+            pressed.iter_mut().zip(&more).for_each(|(pressed, more)| *pressed = *pressed + *more);
         }
-        Ok(())
+        Ok(pressed)
     }
 
-    /// Rates of the rings, at their last positions, that bring their volumes back within `dt` seconds, or as fast as is allowed.
-    fn wanted_rates(&self, dt: f64) -> Vec<f64> {
-        let time = self.options.recovery_time;
-        let fastest = if time > 0.0 { 1.0 / time } else { f64::INFINITY };
-        let volumes = self.rings.ring_volumes();
-        let wanted = volumes.iter().zip(self.rings.rest()).map(|(now, rest)| {
-            let most = rest.abs() * fastest;
-            ((rest - now) / dt).clamp(-most, most)
-        });
-        wanted.collect()
-    }
-
-    /// Removes the change of volume from `velocity`, with the rings at `position`.
+    /// Removes the change of volume from `velocity`, with the rings at `position`. Returns the changes of the twists of the rigid bodies that are pushed on.
     ///
     /// # Errors
     /// Values that are not finite.
@@ -241,7 +280,7 @@ impl<const D: usize> Incompressible<D> {
         velocity: &mut [f64],
         kept: &Kept<D>,
         report: &mut IncompressibleReport,
-    ) -> Result<(), SolveError> {
+    ) -> Result<Vec<Twist<D>>, SolveError> {
         self.rings.update(position);
         self.project(solid, velocity, true, &vec![0.0; self.rings.len()], 0.0, kept, report)
     }
@@ -258,14 +297,16 @@ impl<const D: usize> Incompressible<D> {
         rate_of_rest: f64,
         kept: &Kept<D>,
         report: &mut IncompressibleReport,
-    ) -> Result<(), SolveError> {
+    ) -> Result<Vec<Twist<D>>, SolveError> {
         let inverse_mass = solid.inverse_masses();
         let objects = Constraints::new(solid.pinned(), kept.touches);
         let sweeps = self.sweeps(kept, &objects, &inverse_mass);
+        let bodies = kept.bodies.map(|bodies| MovedBodies::new(&bodies, solid.masses()));
         let system = System {
             rings: &self.rings,
             pairs: if sweeps.is_some() { &[] } else { kept.pairs },
             kept: sweeps.as_ref().map_or(system::Kept::Objects(&objects), system::Kept::Swept),
+            bodies: bodies.as_ref(),
             inverse_mass: &inverse_mass,
         };
         let mut rhs = vec![0.0; system.rows()];
@@ -321,14 +362,15 @@ impl<const D: usize> Incompressible<D> {
         let reached = solved.outcome.converged() || solved.relative_residual() <= 1.01 * tolerance;
         report.unfinished += usize::from(!reached);
         let mut change = vec![0.0; velocity.len()];
-        system.push(&pressure, &mut change);
+        let mut pressed = system.push(&pressure, &mut change);
+        pressed.iter_mut().for_each(|twist| *twist = *twist * -1.0);
         for (velocity, change) in velocity.iter_mut().zip(&change) {
             *velocity -= change;
         }
         pressure.truncate(self.rings.len());
         self.rings.remove_null_modes(&mut pressure);
         self.pressures = pressure;
-        Ok(())
+        Ok(pressed)
     }
 }
 

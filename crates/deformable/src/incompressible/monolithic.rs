@@ -12,6 +12,7 @@ use super::{Incompressible, IncompressibleReport, Kept, Rings, System};
 use crate::contact::ContactRow;
 use crate::integrate::Constraints;
 use crate::solid::Solid;
+use splashdown_math::{Dim, Space};
 use splashdown_solve::{
     ConstraintFilter, Iteration, Jacobi, LinearOperator, Progress, SolveError, Stopping, minres,
 };
@@ -34,7 +35,10 @@ pub(crate) struct Coupled {
     pub impulse: Vec<f64>,
 }
 
-impl<const D: usize> Incompressible<D> {
+impl<const D: usize> Incompressible<D>
+where
+    Dim<D>: Space<D>,
+{
     /// The velocity over a half step that moves positions so that the rings get back their volumes at rest: the explicit forces are in `step.free`, pairs keep the relative
     /// velocity that they have there.
     pub(crate) fn coupled_motion(
@@ -101,8 +105,14 @@ impl<const D: usize> Incompressible<D> {
         let mut diagonal = vec![1.0; damping];
         let kept_rows = super::system::Kept::Objects(&constraints);
         diagonal.extend(
-            System { rings: &self.rings, pairs: kept.pairs, kept: kept_rows, inverse_mass: &inverse_mass }
-                .diagonal(),
+            System {
+                rings: &self.rings,
+                pairs: kept.pairs,
+                kept: kept_rows,
+                bodies: None,
+                inverse_mass: &inverse_mass,
+            }
+            .diagonal(),
         );
         let mut preconditioner = Jacobi::new(&diagonal)?;
         // Rows of damping and of volume have different units.

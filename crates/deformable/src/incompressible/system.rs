@@ -1,9 +1,10 @@
 //! The pressure systems: `B P M^-1 B^T` with rows for rings and, unless these are swept, for pairs in contact.
 
-use super::Rings;
 use super::sweeps::Sweeps;
+use super::{Pushed, Rings};
 use crate::contact::ContactRow;
-use crate::integrate::Constraints;
+use crate::integrate::{Carriers, Constraints, Projection};
+use splashdown_math::{Dim, Space, Twist};
 use splashdown_solve::{ConstraintFilter, LinearOperator, Progress};
 use std::ops::ControlFlow;
 
@@ -24,22 +25,77 @@ impl<const D: usize> ConstraintFilter for Kept<'_, D> {
     }
 }
 
+/// How rigid bodies that carry or touch particles respond: particles that they carry move with them, and normal velocities relative to them stay where others touch them.
+pub(super) struct MovedBodies<'a, const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    carriers: &'a Carriers<D>,
+    links: Projection<'a, D>,
+}
+
+impl<'a, const D: usize> MovedBodies<'a, D>
+where
+    Dim<D>: Space<D>,
+{
+    pub fn new(bodies: &Pushed<'a, D>, masses: &'a [f64]) -> Self {
+        let links = Projection::new(bodies.links, masses, Some(bodies.carriers));
+        Self { carriers: bodies.carriers, links }
+    }
+
+    /// Velocities from the `impulses` of all particles, in their place, and the twists of the bodies.
+    fn respond(
+        &self,
+        inverse_mass: &[f64],
+        kept: &impl ConstraintFilter,
+        impulses: &mut [f64],
+    ) -> Vec<Twist<D>> {
+        let count = impulses.len();
+        let mut stacked = impulses.to_vec();
+        let mut tail = vec![0.0; self.carriers.carriers.len() * Carriers::<D>::SIZE];
+        self.carriers.gather(1.0, &mut stacked, &mut tail);
+        divide_by_mass::<D>(inverse_mass, &mut stacked);
+        self.carriers.divide_by_mass(&mut tail);
+        self.carriers.filter(&mut tail);
+        stacked.extend(tail);
+        // There and back, so that the product stays symmetric where a particle touches both an object and a body.
+        kept.filter(&mut stacked[..count]);
+        self.links.project(&mut stacked, |_| 0.0);
+        kept.filter(&mut stacked[..count]);
+        let (own, tail) = stacked.split_at_mut(count);
+        self.carriers.spread(tail, own);
+        impulses.copy_from_slice(own);
+        tail.chunks_exact(Carriers::<D>::SIZE).map(Twist::read).collect()
+    }
+}
+
 /// `B P M^-1 B^T`.
-pub(super) struct System<'a, const D: usize> {
+pub(super) struct System<'a, const D: usize>
+where
+    Dim<D>: Space<D>,
+{
     pub rings: &'a Rings<D>,
     /// Pairs that are rows.
     pub pairs: &'a [ContactRow<D>],
     pub kept: Kept<'a, D>,
+    pub bodies: Option<&'a MovedBodies<'a, D>>,
     pub inverse_mass: &'a [f64],
 }
 
-impl<const D: usize> System<'_, D> {
-    /// `out = P M^-1 B^T z`.
-    pub fn push(&self, z: &[f64], out: &mut [f64]) {
+impl<const D: usize> System<'_, D>
+where
+    Dim<D>: Space<D>,
+{
+    /// `out = P M^-1 B^T z`, and the twists that rigid bodies get by it.
+    pub fn push(&self, z: &[f64], out: &mut [f64]) -> Vec<Twist<D>> {
         out.fill(0.0);
         add_rows_transpose(self.rings, self.pairs, z, out);
+        if let Some(bodies) = self.bodies {
+            return bodies.respond(self.inverse_mass, &self.kept, out);
+        }
         divide_by_mass::<D>(self.inverse_mass, out);
         self.kept.filter(out);
+        Vec::new()
     }
 
     /// Diagonal of `B M^-1 B^T`, made positive: a row that nothing can move has no equation.
@@ -55,7 +111,10 @@ impl<const D: usize> System<'_, D> {
     }
 }
 
-impl<const D: usize> LinearOperator for System<'_, D> {
+impl<const D: usize> LinearOperator for System<'_, D>
+where
+    Dim<D>: Space<D>,
+{
     fn rows(&self) -> usize {
         self.rings.len() + self.pairs.len()
     }

@@ -133,7 +133,7 @@ fn a_newton_step_squares_the_error_and_keeps_momenta() {
         .collect();
     let rings = Rings::<3>::new(4, &simplices, &rest).unwrap();
     let solid = unit_solid::<3>(rest.len() / 3);
-    let kept = Kept { touches: &[], pairs: &[] };
+    let kept = Kept::objects(&[], &[]);
     let mut errors = Vec::new();
     for newton_steps in 0..4 {
         let options = IncompressibleOptions {
@@ -178,8 +178,7 @@ fn velocities_lose_their_divergence_and_contacts_keep_theirs() {
     };
     let mut after = before.clone();
     let mut report = NOTHING();
-    body.correct_velocity(&solid, &x, &mut after, &Kept { touches: &[], pairs: &pairs }, &mut report)
-        .unwrap();
+    body.correct_velocity(&solid, &x, &mut after, &Kept::objects(&[], &pairs), &mut report).unwrap();
     assert!(report.unfinished == 0, "{report:?}");
     let mut rate = vec![0.0; body.rings().len()];
     body.rings().apply(&after, &mut rate);
@@ -233,7 +232,7 @@ fn lost_volume_comes_back_no_faster_than_allowed_and_makes_no_velocity() {
     let options = IncompressibleOptions { recovery_time, tolerance: 1e-10, ..Default::default() };
     let mut body = Incompressible::new(rings, options);
     let mut x: Vec<f64> = rest.iter().map(|x| x * 0.9f64.sqrt()).collect();
-    let kept = Kept { touches: &[], pairs: &[] };
+    let kept = Kept::objects(&[], &[]);
     let mut errors = vec![body.errors(&x).1];
     for _ in 0..8 {
         let mut moving = vec![0.0; x.len()];

@@ -4,6 +4,7 @@
 //! `B^T F`, and damping is `B^T D B`: one symmetric system for both. Carried particles are pinned in their solid; their own mass counts nowhere.
 
 use crate::force::read;
+use crate::solid::Solid;
 use splashdown_math::{Dim, Inertia, Space, Twist, Vector};
 
 /// A rigid body that carries particles, as it is at one stage of a step.
@@ -43,17 +44,24 @@ where
     pub bound: Vec<Bound<D>>,
     /// By how much the last velocity solve changed the carriers' twists: forces of the particles, and gravity.
     pub change: Vec<Twist<D>>,
+    /// By how much pressures of incompressible bodies changed them, in the last correction; empty without any.
+    pub pressed: Vec<Twist<D>>,
 }
 
 impl<const D: usize> Carriers<D>
 where
     Dim<D>: Space<D>,
 {
+    /// Carriers at rest with what they carry.
+    pub fn new(carriers: Vec<Carrier<D>>, bound: Vec<Bound<D>>) -> Self {
+        Self { carriers, bound, change: Vec::new(), pressed: Vec::new() }
+    }
+
     /// Numbers of a twist.
-    pub(super) const SIZE: usize = Twist::<D>::LEN;
+    pub(crate) const SIZE: usize = Twist::<D>::LEN;
 
     /// Writes the velocities of carried particles for the twists in `tail` (one after another) into `particles`.
-    pub(super) fn spread(&self, tail: &[f64], particles: &mut [f64]) {
+    pub(crate) fn spread(&self, tail: &[f64], particles: &mut [f64]) {
         for bound in &self.bound {
             let at = bound.carrier as usize * Self::SIZE;
             let twist = Twist::<D>::read(&tail[at..at + Self::SIZE]);
@@ -63,7 +71,7 @@ where
     }
 
     /// Adds the forces on carried particles, times `factor`, to the carriers' in `tail`, and takes them off the particles.
-    pub(super) fn gather(&self, factor: f64, particles: &mut [f64], tail: &mut [f64]) {
+    pub(crate) fn gather(&self, factor: f64, particles: &mut [f64], tail: &mut [f64]) {
         for bound in &self.bound {
             let force = read::<D>(particles, bound.particle) * factor;
             let at = bound.carrier as usize * Self::SIZE;
@@ -73,6 +81,16 @@ where
             sum.write(&mut tail[at..at + Self::SIZE]);
             let first = D * bound.particle as usize;
             particles[first..first + D].fill(0.0);
+        }
+    }
+
+    /// Takes the weights of carried particles, times `factor`, off `force`: their mass counts nowhere.
+    pub(super) fn take_weights(&self, solid: &Solid<D>, factor: f64, force: &mut [f64]) {
+        for bound in &self.bound {
+            let particle = bound.particle as usize;
+            for axis in 0..D {
+                force[D * particle + axis] -= factor * solid.masses()[particle] * solid.gravity[axis];
+            }
         }
     }
 
@@ -90,7 +108,7 @@ where
     }
 
     /// `M^-1 x` of the carriers.
-    pub(super) fn divide_by_mass(&self, x: &mut [f64]) {
+    pub(crate) fn divide_by_mass(&self, x: &mut [f64]) {
         for (carrier, x) in self.carriers.iter().zip(x.chunks_exact_mut(Self::SIZE)) {
             let push = Twist::<D>::read(x);
             let inverse = Dim::invert_inertia(&carrier.inertia);
@@ -103,7 +121,7 @@ where
     }
 
     /// Removes what carriers that do not respond cannot do.
-    pub(super) fn filter(&self, tail: &mut [f64]) {
+    pub(crate) fn filter(&self, tail: &mut [f64]) {
         for (carrier, tail) in self.carriers.iter().zip(tail.chunks_exact_mut(Self::SIZE)) {
             if !carrier.dynamic {
                 tail.fill(0.0);

@@ -9,10 +9,12 @@
 //! | V self-repulsions | [`Integrator::repel_at_end`] |
 
 use super::velocity::{Damped, add_resistance};
-use super::{IntegrateError, IntegrationReport, Integrator, Link, Motion, Scheme};
+use super::{
+    Carriers, ConstraintRow, IntegrateError, IntegrationReport, Integrator, Link, Motion, Scheme, SolveCount,
+};
 use crate::collide::{CollisionMethod, Path, Touch, collide, friction_map};
 use crate::force::read;
-use crate::incompressible::Kept;
+use crate::incompressible::{Kept, Pushed};
 use crate::solid::Solid;
 use splashdown_math::{Dim, Space, Vector};
 use std::collections::BTreeSet;
@@ -38,8 +40,8 @@ pub struct Stages {
 /// Most corrections of positions in a step with contacts in the prediction, each with the contacts that the one before brought.
 const MOST_ROUNDS: usize = 4;
 
-/// A change of velocities, the velocity at which implicit forces act with what is missing, and the iterations.
-type LinkedVelocity = (Vec<f64>, [Vec<f64>; 2], usize);
+/// A change of velocities, the velocity at which implicit forces act with what is missing, and what it took.
+type LinkedVelocity = (Vec<f64>, [Vec<f64>; 2], SolveCount);
 
 pub(super) fn plus(a: &[f64], factor: f64, b: &[f64]) -> Vec<f64> {
     a.iter().zip(b).map(|(a, b)| a + factor * b).collect()
@@ -71,7 +73,9 @@ where
 
     /// What damping has to know of contacts in the prediction: those with rigid bodies, and the obstacles that particles run into by the other forces.
     fn coming_links(&self, solid: &Solid<D>, motion: &Motion, dt: f64) -> Vec<Link<D>> {
-        if !self.resists(solid) || (self.links.is_empty() && self.obstacles.is_empty()) {
+        if !self.resists(solid)
+            || (self.links.is_empty() && self.rows.is_empty() && self.obstacles.is_empty())
+        {
             return Vec::new();
         }
         let mut links = self.links.clone();
@@ -97,18 +101,12 @@ where
     fn push_carriers(&mut self, solid: &Solid<D>, force: &[f64], dt: f64) {
         let Some(carriers) = &mut self.carriers else { return };
         let mut pull = force.to_vec();
-        // The weight of a carried particle is not borne by anything.
-        for bound in &carriers.bound {
-            let particle = bound.particle as usize;
-            for axis in 0..D {
-                pull[D * particle + axis] -= solid.masses()[particle] * solid.gravity[axis];
-            }
-        }
+        carriers.take_weights(solid, 1.0, &mut pull);
         carriers.take_forces(&pull, dt, &solid.gravity);
     }
 
     /// The velocity after `tau` seconds with contacts kept: of particles at obstacles their normal velocity stays, and those at rigid bodies get all that pushes on them,
-    /// for contact to see. Returns the change, the velocity at which implicit forces act, what is missing ([`Stages::missing`]), and the iterations.
+    /// for contact to see. Returns the change, the velocity at which implicit forces act, what is missing ([`Stages::missing`]), and what it took.
     fn velocity_with_links(
         &mut self,
         solid: &Solid<D>,
@@ -117,17 +115,55 @@ where
         tau: f64,
         touches: &[Touch<D>],
     ) -> Result<LinkedVelocity, IntegrateError> {
-        if self.links.is_empty() || !self.resists(solid) {
+        let rows = self.rows.len();
+        if self.keeps_pairs {
+            self.add_pair_rows(solid, position, start, tau);
+        }
+        let solved = self.velocity_with_rows(solid, position, start, tau, touches);
+        self.rows.truncate(rows);
+        solved
+    }
+
+    /// Adds the pairs of self-contact at `position` that forces bring nearer to what damping keeps: they come no nearer by the end of the step.
+    fn add_pair_rows(&mut self, solid: &Solid<D>, position: &[f64], start: &[f64], tau: f64) {
+        let Some(contact) = &self.self_contact else { return };
+        let mut pushed = start.to_vec();
+        let mut force = vec![0.0; start.len()];
+        solid.add_elastic(&mut force);
+        solid.add_gravity(&mut force);
+        add_push(solid, &force, tau, &mut pushed);
+        let part = if self.scheme == Scheme::B { 0.5 } else { 1.0 };
+        let approaching = contact.rows(position, 1.0).into_iter().filter(|row| row.speed(&pushed) < 0.0);
+        let rows = approaching.map(|row| {
+            let weights = row.nodes.iter().zip(row.weights).filter(|(_, weight)| *weight != 0.0);
+            ConstraintRow {
+                particles: weights.map(|(&node, weight)| (node, row.normal * weight)).collect(),
+                carriers: Vec::new(),
+                change: -part * row.speed(start),
+            }
+        });
+        self.rows.extend(rows);
+    }
+
+    fn velocity_with_rows(
+        &mut self,
+        solid: &Solid<D>,
+        position: &[f64],
+        start: &[f64],
+        tau: f64,
+        touches: &[Touch<D>],
+    ) -> Result<LinkedVelocity, IntegrateError> {
+        if (self.links.is_empty() && self.rows.is_empty()) || !self.resists(solid) {
             let (change, iterations) = self.velocity_change(solid, start, tau, touches)?;
             let end = plus(start, 1.0, &change);
-            return Ok((change, [end, Vec::new()], iterations));
+            return Ok((change, [end, Vec::new()], SolveCount { iterations, ..SolveCount::default() }));
         }
         let mut links = self.links.clone();
         links.extend(touches.iter().map(|touch| {
             let (particle, normal) = (touch.node, touch.normal);
             Link { particle, carrier: None, normal, arm: Vector::zeros(), change: 0.0 }
         }));
-        let Damped { velocity: damped, released, missing, iterations } =
+        let Damped { velocity: damped, released, missing, count } =
             self.damping_velocity(solid, position, start, tau, &links)?;
         let mut change = vec![0.0; start.len()];
         if self.ahead > 0.0 {
@@ -144,7 +180,7 @@ where
                 change[at + axis] = damped[at + axis] - start[at + axis];
             }
         }
-        Ok((change, [damped, missing], iterations))
+        Ok((change, [damped, missing], count))
     }
 
     /// The velocity `moving` to the half step, from which positions move; incompressible bodies get back their volume by it. Also the velocity at which implicit forces act, and what is missing.
@@ -161,24 +197,25 @@ where
             return Ok([moving.clone(), moving, Vec::new()]);
         }
         let links = self.coming_links(solid, motion, dt);
-        let [mut moving, resisted, missing] = if links.is_empty() {
-            let (half, iterations) = self.velocity_change(solid, &motion.velocity, 0.5 * dt, &[])?;
-            report.linear_iterations += iterations;
-            let moving = plus(&motion.velocity, 1.0, &half);
-            [moving.clone(), moving, Vec::new()]
-        } else {
-            let Damped { velocity: damped, released, missing, iterations } =
-                self.damping_velocity(solid, &motion.position, &motion.velocity, 0.5 * dt, &links)?;
-            report.linear_iterations += iterations;
-            let mut moving = released;
-            if self.ahead == 0.0 {
-                let force = self.total_force(solid, &damped);
-                self.push_carriers(solid, &force, 0.5 * dt);
-                moving.clone_from(&motion.velocity);
-                add_push(solid, &force, 0.5 * dt, &mut moving);
-            }
-            [moving, damped, missing]
-        };
+        let [mut moving, resisted, missing] =
+            if links.is_empty() && (self.rows.is_empty() || !self.resists(solid)) {
+                let (half, iterations) = self.velocity_change(solid, &motion.velocity, 0.5 * dt, &[])?;
+                report.linear_iterations += iterations;
+                let moving = plus(&motion.velocity, 1.0, &half);
+                [moving.clone(), moving, Vec::new()]
+            } else {
+                let Damped { velocity: damped, released, missing, count } =
+                    self.damping_velocity(solid, &motion.position, &motion.velocity, 0.5 * dt, &links)?;
+                report.count(&count);
+                let mut moving = released;
+                if self.ahead == 0.0 {
+                    let force = self.total_force(solid, &damped);
+                    self.push_carriers(solid, &force, 0.5 * dt);
+                    moving.clone_from(&motion.velocity);
+                    add_push(solid, &force, 0.5 * dt, &mut moving);
+                }
+                [moving, damped, missing]
+            };
         let Some(contact_first) = self.incompressible.as_ref().map(|body| body.options.contact_in_prediction)
         else {
             return Ok([moving, resisted, missing]);
@@ -195,10 +232,16 @@ where
                 report.linear_iterations += iterations;
                 moving = plus(&start, 1.0, &half);
             }
-            let kept = Kept { touches: &touches, pairs: &pairs };
-            if let Some(body) = &mut self.incompressible {
+            let Self { incompressible, carriers, links, .. } = &mut *self;
+            let bodies = pushed(carriers.as_ref(), links);
+            let kept = Kept { touches: &touches, pairs: &pairs, bodies };
+            let mut pressed = Vec::new();
+            if let Some(body) = incompressible {
                 let report = &mut report.incompressible;
-                body.correct_motion(solid, &motion.position, &mut moving, dt, &kept, report)?;
+                pressed = body.correct_motion(solid, &motion.position, &mut moving, dt, &kept, report)?;
+            }
+            if let Some(carriers) = carriers {
+                carriers.pressed = pressed;
             }
             if round == rounds {
                 break;
@@ -380,9 +423,9 @@ where
         self.keep_volume(solid, &midway, &mut stages.start, touches, report)?;
         solid.update(&midway)?;
         let dt = stages.dt;
-        let (change, _, iterations) =
+        let (change, _, count) =
             self.velocity_with_links(solid, &midway, &stages.start, 0.5 * dt, touches)?;
-        report.linear_iterations += iterations;
+        report.count(&count);
         if let Some(carriers) = &mut self.carriers {
             carriers.change.iter_mut().for_each(|change| *change = *change * 2.0);
         }
@@ -411,9 +454,9 @@ where
         if self.ahead == 0.0 {
             solid.update(&stages.next)?;
         }
-        let (change, [resisted, missing], iterations) =
+        let (change, [resisted, missing], count) =
             self.velocity_with_links(solid, &stages.next, &stages.start, stages.dt, touches)?;
-        report.linear_iterations += iterations;
+        report.count(&count);
         if self.ahead > 0.0 {
             (stages.resisted, stages.missing) = (resisted, missing);
         }
@@ -458,7 +501,9 @@ where
         let mut force = vec![0.0; velocity.len()];
         solid.add_elastic(&mut force);
         solid.add_gravity(&mut force);
-        add_resistance(solid, self.ahead, velocity, &mut force);
+        if self.resists(solid) {
+            add_resistance(solid, self.ahead, velocity, &mut force);
+        }
         force
     }
 
@@ -490,6 +535,17 @@ pub(super) fn add_push<const D: usize>(solid: &Solid<D>, force: &[f64], dt: f64,
             velocity[at] += dt / solid.masses()[particle] * force[at];
         }
     }
+}
+
+/// What pressures of incompressible bodies push on besides particles.
+pub(super) fn pushed<'a, const D: usize>(
+    carriers: Option<&'a Carriers<D>>,
+    links: &'a [Link<D>],
+) -> Option<Pushed<'a, D>>
+where
+    Dim<D>: Space<D>,
+{
+    Some(Pushed { carriers: carriers?, links })
 }
 
 /// Takes away the velocity towards the objects that particles touch.

@@ -27,7 +27,7 @@ pub struct Link<const D: usize> {
 }
 
 /// Links in the order in which the projection uses them.
-pub(super) struct Projection<'a, const D: usize>
+pub(crate) struct Projection<'a, const D: usize>
 where
     Dim<D>: Space<D>,
 {
@@ -94,6 +94,20 @@ where
         D * self.masses.len()
     }
 
+    /// Twice the energy (J) of the relative normal velocities of all links, each with the mass of its particle.
+    pub fn violation(&self, y: &[f64]) -> f64 {
+        let (own, tail) = y.split_at(self.particles());
+        let of = |link: &Link<D>| {
+            let theirs: f64 = link.carrier.map_or(0.0, |carrier| {
+                let twist = &tail[carrier as usize * Self::SIZE..][..Self::SIZE];
+                gradient(link).iter().zip(twist).map(|(a, b)| a * b).sum()
+            });
+            let relative = read::<D>(own, link.particle).dot(&link.normal) - theirs;
+            self.masses[link.particle as usize] * relative * relative
+        };
+        self.links.iter().map(of).sum()
+    }
+
     /// Changes `y` by as little as possible in the metric of `M` so that every link has the relative normal velocity `wanted`.
     pub fn project(&self, y: &mut [f64], wanted: impl Fn(&Link<D>) -> f64) {
         let n = Self::SIZE;
@@ -133,7 +147,7 @@ where
 }
 
 /// Gradient of the normal velocity of the carrier's point by its twist.
-fn gradient<const D: usize>(link: &Link<D>) -> [f64; 6]
+pub(super) fn gradient<const D: usize>(link: &Link<D>) -> [f64; 6]
 where
     Dim<D>: Space<D>,
 {
@@ -183,8 +197,7 @@ mod tests {
             ),
             dynamic: true,
         };
-        let carriers =
-            Carriers { carriers: vec![carrier(2.0), carrier(30.0)], bound: Vec::new(), change: Vec::new() };
+        let carriers = Carriers::new(vec![carrier(2.0), carrier(30.0)], Vec::new());
         let links: Vec<Link<3>> = (0..7)
             .map(|i| {
                 let t = f64::from(i);

@@ -4,6 +4,7 @@
 //! In a world with other things the step of `splashdown-couple` takes the place of these schemes; the forces are the same.
 
 mod carriers;
+mod constrained;
 mod explicit;
 mod implicit;
 mod linear;
@@ -14,9 +15,11 @@ mod tests;
 mod velocity;
 mod volume;
 
+pub(crate) use links::Projection;
 pub(crate) use velocity::Constraints;
 
 pub use carriers::{Bound, Carrier, Carriers};
+pub use constrained::{ConstraintForm, ConstraintRow};
 pub use explicit::Stages;
 pub use implicit::{ImplicitOptions, ImplicitScheme, LinearSolver, NewtonReport};
 pub use links::Link;
@@ -190,6 +193,37 @@ pub struct IntegrationReport {
     pub self_contact: SelfContactReport,
     /// Bodies that keep their volume.
     pub incompressible: IncompressibleReport,
+    /// Largest part of the velocity of constraints that sweeps left in a velocity solve; zero in the other forms.
+    #[serde(default)]
+    pub leak: f64,
+    /// Velocity solves whose tolerance was below that and was raised to it.
+    #[serde(default)]
+    pub loosened: usize,
+}
+
+impl IntegrationReport {
+    /// Adds what a velocity solve took.
+    fn count(&mut self, solve: &SolveCount) {
+        self.linear_iterations += solve.iterations;
+        self.leak = self.leak.max(solve.leak);
+        self.loosened += solve.loosened;
+    }
+}
+
+/// What velocity solves with constraints took.
+#[derive(Debug, Clone, Copy, Default)]
+struct SolveCount {
+    iterations: usize,
+    leak: f64,
+    loosened: usize,
+}
+
+impl SolveCount {
+    fn add(&mut self, more: &Self) {
+        self.iterations += more.iterations;
+        self.leak = self.leak.max(more.leak);
+        self.loosened += more.loosened;
+    }
 }
 
 /// Advances deformable bodies in time.
@@ -222,6 +256,14 @@ where
     pub carriers: Option<Carriers<D>>,
     /// Contacts with rigid bodies that the damping of the present stage knows of, in the explicit schemes.
     pub links: Vec<Link<D>>,
+    /// What damping of the present stage keeps besides: joints, contacts of rigid bodies and pairs of surfaces, in the explicit schemes.
+    pub rows: Vec<ConstraintRow<D>>,
+    /// How velocity solves with damping keep all that.
+    pub form: ConstraintForm,
+    /// Does damping keep the pairs of self-contact that approach each other, too?
+    pub keeps_pairs: bool,
+    /// Leaves out damping in the stages of explicit schemes: [`Self::damp`] sees to it.
+    pub undamped: bool,
     /// Options of implicit steps.
     pub implicit: ImplicitOptions,
     touches: Vec<Touch<D>>,
@@ -245,6 +287,7 @@ where
             incompressible: self.incompressible.clone(),
             carriers: self.carriers.clone(),
             links: self.links.clone(),
+            rows: self.rows.clone(),
             touches: self.touches.clone(),
             kept: self.kept.clone(),
             workspace: Workspace::default(),
@@ -272,6 +315,10 @@ where
             incompressible: None,
             carriers: None,
             links: Vec::new(),
+            rows: Vec::new(),
+            form: ConstraintForm::default(),
+            keeps_pairs: false,
+            undamped: false,
             implicit: ImplicitOptions::default(),
             touches: Vec::new(),
             kept: Vec::new(),

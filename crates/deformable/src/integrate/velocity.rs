@@ -1,8 +1,8 @@
 //! Implicit damping: `(M - tau D) dv = tau (F + D v)` with pinned particles and normal constraints kept (spec 3.15, section 4). With linearly implicit elasticity `D - h K` takes the place
 //! of `D`: the elastic force `h` seconds on, by the positive semidefinite stiffness `K` of the last update.
 
-use super::links::Projection;
-use super::{Carriers, IntegrateError, Integrator, Link};
+use super::constrained::{Constrained, ConstraintForm};
+use super::{Carriers, IntegrateError, IntegrationReport, Integrator, Link, SolveCount};
 use crate::collide::Touch;
 use crate::force::read;
 use crate::solid::Solid;
@@ -29,8 +29,17 @@ pub(super) struct Damped {
     pub released: Vec<f64>,
     /// What the whole push is more than that (m/s), nothing with explicit elasticity.
     pub missing: Vec<f64>,
-    /// Iterations.
-    pub iterations: usize,
+    /// What the solves took.
+    pub count: SolveCount,
+}
+
+/// A change of velocity with constraints.
+struct Changed {
+    /// Of particles and carriers (m/s).
+    change: Vec<f64>,
+    /// What keeps the constraints (kg m/s).
+    reaction: Vec<f64>,
+    count: SolveCount,
 }
 
 /// Adds the forces (N) that are implicit in velocity solves: damping at `velocity`, and what elastic forces change by in `ahead` seconds of it.
@@ -170,7 +179,7 @@ where
 {
     /// Are there forces that depend on the velocity that is solved for?
     pub(super) fn resists(&self, solid: &Solid<D>) -> bool {
-        self.ahead > 0.0 || solid.damping_rows() > 0
+        self.ahead > 0.0 || (solid.damping_rows() > 0 && !self.undamped)
     }
 
     /// What stands for the matrix of a velocity solve, one number (kg) a particle: masses, with the mean diagonal of the stiffness where that is implicit.
@@ -193,10 +202,11 @@ where
         links: &[Link<D>],
     ) -> Result<Damped, IntegrateError> {
         let mut links = links.to_vec();
-        let mut iterations = 0;
+        let mut count = SolveCount::default();
         for last in [false, false, false, true] {
-            let (change, reaction, more) = self.linked_change(solid, velocity, tau, &links)?;
-            iterations += more;
+            let Changed { change, reaction, count: more } =
+                self.linked_change(solid, velocity, tau, &links, true)?;
+            count.add(&more);
             if self.ahead > 0.0 && !last {
                 let push = |link: &Link<D>| read::<D>(&reaction, link.particle).dot(&link.normal);
                 let strongest = links.iter().map(|link| push(link).abs()).fold(0.0, f64::max);
@@ -206,11 +216,62 @@ where
                     continue;
                 }
             }
-            let damped = self.release(solid, position, velocity, &links, change, &reaction, iterations);
+            let damped = self.release(solid, position, velocity, &links, change, &reaction, count);
             self.kept = links;
             return Ok(damped);
         }
         Err(IntegrateError::Solve("contacts that come and go".into()))
+    }
+
+    /// The velocity (m/s) after `tau` seconds of the forces at the last update with damping implicit and all links and rows kept, in the form that the integrator has; those of the carriers
+    /// are left with them. For studies of the forms: the stages of a step call it themselves.
+    ///
+    /// # Errors
+    /// A solve that fails.
+    pub fn constrained_velocity(
+        &mut self,
+        solid: &Solid<D>,
+        velocity: &[f64],
+        tau: f64,
+        report: &mut IntegrationReport,
+    ) -> Result<Vec<f64>, IntegrateError> {
+        let links = self.links.clone();
+        let Changed { change, count, .. } = self.linked_change(solid, velocity, tau, &links, true)?;
+        report.count(&count);
+        Ok(self.after(velocity, change))
+    }
+
+    /// Damping alone, over `dt` seconds from `velocity` (m/s), with all links, rows and contacts with obstacles kept; what it does to the carriers is left with them.
+    ///
+    /// # Errors
+    /// A solve that fails.
+    pub fn damp(
+        &mut self,
+        solid: &Solid<D>,
+        velocity: &[f64],
+        dt: f64,
+        report: &mut IntegrationReport,
+    ) -> Result<Vec<f64>, IntegrateError> {
+        let mut links = self.links.clone();
+        links.extend(self.touches.iter().map(|touch| {
+            let (particle, normal) = (touch.node, touch.normal);
+            Link { particle, carrier: None, normal, arm: Vector::zeros(), change: 0.0 }
+        }));
+        let Changed { change, count, .. } = self.linked_change(solid, velocity, dt, &links, false)?;
+        report.count(&count);
+        Ok(self.after(velocity, change))
+    }
+
+    /// `velocity` with a change of particles and carriers; that of the carriers is left with them.
+    fn after(&mut self, velocity: &[f64], mut change: Vec<f64>) -> Vec<f64> {
+        if let Some(carriers) = &mut self.carriers {
+            let (own, tail) = change.split_at_mut(velocity.len());
+            carriers.spread(tail, own);
+            carriers.take_change(tail);
+        }
+        change.truncate(velocity.len());
+        change.iter_mut().zip(velocity).for_each(|(change, v)| *change += v);
+        change
     }
 
     /// What becomes of a change of velocities with links when these no longer hold.
@@ -223,7 +284,7 @@ where
         links: &[Link<D>],
         mut change: Vec<f64>,
         reaction: &[f64],
-        iterations: usize,
+        taken: SolveCount,
     ) -> Damped {
         let count = velocity.len();
         let (mut released, mut missing) = (Vec::new(), Vec::new());
@@ -260,33 +321,68 @@ where
         }
         change.truncate(count);
         change.iter_mut().zip(velocity).for_each(|(change, v)| *change += v);
-        Damped { velocity: change, released, missing, iterations }
+        Damped { velocity: change, released, missing, count: taken }
     }
 
-    /// The change of velocity of particles and carriers with `links` kept, what keeps these (kg m/s), and the iterations.
+    /// The change of velocity of particles and carriers with `links` and all rows of the integrator kept, in the form that it has; `driven` by elastic forces and weights, or damped only.
     fn linked_change(
         &self,
         solid: &Solid<D>,
         velocity: &[f64],
         tau: f64,
         links: &[Link<D>],
-    ) -> Result<(Vec<f64>, Vec<f64>, usize), IntegrateError> {
+        driven: bool,
+    ) -> Result<Changed, IntegrateError> {
         let count = velocity.len();
         let mut force = vec![0.0; count];
-        solid.add_elastic(&mut force);
-        solid.add_gravity(&mut force);
+        let carriers = self.carriers.as_ref();
+        if driven {
+            solid.add_elastic(&mut force);
+            solid.add_gravity(&mut force);
+            if let Some(carriers) = carriers {
+                carriers.take_weights(solid, 1.0, &mut force);
+            }
+        }
+        let gravity = if driven { solid.gravity } else { Vector::zeros() };
+        let form = match self.form {
+            // Only damping has a factor.
+            ConstraintForm::PositiveDefinite | ConstraintForm::Indefinite if self.ahead > 0.0 => {
+                ConstraintForm::Projection
+            }
+            form => form,
+        };
+        let coupled = matches!(form, ConstraintForm::PositiveDefinite | ConstraintForm::Indefinite);
+        let mut explicit = if coupled { force.clone() } else { Vec::new() };
         add_resistance(solid, self.ahead, velocity, &mut force);
         force.iter_mut().for_each(|force| *force *= tau);
-        let carriers = self.carriers.as_ref();
         if let Some(carriers) = carriers {
             let mut tail = vec![0.0; carriers.carriers.len() * Carriers::<D>::SIZE];
             carriers.gather(1.0, &mut force, &mut tail);
-            carriers.add_gravity(tau, &solid.gravity, &mut tail);
+            carriers.add_gravity(tau, &gravity, &mut tail);
             force.extend(tail);
         }
         let pinned = solid.pinned();
         let metric = self.metric(solid, tau);
-        let projection = Projection::new(links, &metric, carriers);
+        let constrained = Constrained::new(links, &self.rows, &metric, pinned, carriers);
+        if coupled {
+            explicit.iter_mut().for_each(|force| *force *= tau);
+            if let Some(carriers) = carriers {
+                let mut tail = vec![0.0; carriers.carriers.len() * Carriers::<D>::SIZE];
+                carriers.gather(1.0, &mut explicit, &mut tail);
+                carriers.add_gravity(tau, &gravity, &mut tail);
+                explicit.extend(tail);
+            }
+            let stopping =
+                Stopping { max_iterations: 10 * self.max_iterations, ..Stopping::relative(self.tolerance) };
+            let (change, iterations) =
+                constrained.solve_coupled(solid, form, tau, velocity, &explicit, stopping)?;
+            let mut reaction = vec![0.0; change.len()];
+            DampedMass { solid, carriers, tau, ahead: self.ahead }.apply(&change, &mut reaction);
+            reaction.iter_mut().zip(&force).for_each(|(reaction, force)| *reaction -= force);
+            let count = SolveCount { iterations, ..SolveCount::default() };
+            return Ok(Changed { change, reaction, count });
+        }
+        let keeping = constrained.keeping(form)?;
         let operator = DampedMass { solid, carriers, tau, ahead: self.ahead };
         let zero_fixed = |v: &mut [f64]| {
             let (own, tail) = v.split_at_mut(count);
@@ -297,8 +393,7 @@ where
                 carriers.filter(tail);
             }
         };
-        // The inverse of the metric, then what keeps the links.
-        let precondition = |r: &[f64]| {
+        let divided = |r: &[f64]| {
             let mut z = r.to_vec();
             for (z, mass) in z[..count].chunks_exact_mut(D).zip(&metric) {
                 z.iter_mut().for_each(|z| *z /= mass);
@@ -307,12 +402,17 @@ where
                 carriers.divide_by_mass(&mut z[count..]);
             }
             zero_fixed(&mut z);
-            projection.project(&mut z, |_| 0.0);
+            z
+        };
+        // The inverse of the metric, then what keeps the links.
+        let precondition = |r: &[f64]| {
+            let mut z = divided(r);
+            keeping.project(&mut z, false);
             z
         };
         // A change that keeps the links, and from there what is left.
         let mut change = vec![0.0; force.len()];
-        projection.project(&mut change, |link| link.change);
+        keeping.project(&mut change, true);
         let mut image = vec![0.0; force.len()];
         operator.apply(&change, &mut image);
         let mut residual: Vec<f64> = force.iter().zip(&image).map(|(f, a)| f - a).collect();
@@ -327,11 +427,15 @@ where
             }
             r
         };
+        // Driven below what sweeps leave of the constraints, the iteration would find the forbidden directions and amplify them.
+        let leak = keeping.leak(&divided(&residual));
+        let loosened = usize::from(self.tolerance < leak);
+        let tolerance = self.tolerance.max(leak);
         let mut z = precondition(&residual);
         residual = times_mass(&z);
         let mut direction = z.clone();
         let mut rho = dot(&residual, &z);
-        let enough = self.tolerance * self.tolerance * rho;
+        let enough = tolerance * tolerance * rho;
         let mut iterations = 0;
         while rho > enough && rho > 0.0 && iterations < self.max_iterations {
             operator.apply(&direction, &mut image);
@@ -355,7 +459,7 @@ where
         }
         operator.apply(&change, &mut image);
         image.iter_mut().zip(&force).for_each(|(image, force)| *image -= force);
-        Ok((change, image, iterations))
+        Ok(Changed { change, reaction: image, count: SolveCount { iterations, leak, loosened } })
     }
 
     /// The change of `velocity` over `tau` seconds by the forces at the last update, damping implicit, and the number of iterations. That of the carriers is left
@@ -391,13 +495,7 @@ where
         if let Some(carriers) = carriers {
             let own = carriers.diagonal();
             let mut tail = vec![0.0; own.len()];
-            // The weight of a carried particle is not borne by anything.
-            for bound in &carriers.bound {
-                let particle = bound.particle as usize;
-                for axis in 0..D {
-                    force[D * particle + axis] -= tau * solid.masses()[particle] * solid.gravity[axis];
-                }
-            }
+            carriers.take_weights(solid, tau, &mut force);
             carriers.gather(1.0, &mut force, &mut tail);
             carriers.add_gravity(tau, &solid.gravity, &mut tail);
             force.extend(tail);

@@ -1,6 +1,6 @@
 //! Where the explicit schemes keep the volume of incompressible bodies: by corrections of their velocities, or in one solve with damping.
 
-use super::explicit::{add_push, hold, plus};
+use super::explicit::{add_push, hold, plus, pushed};
 use super::{Constraints, IntegrateError, IntegrationReport, Integrator, Motion, Scheme, Stages};
 use crate::collide::{CollisionMethod, Touch};
 use crate::incompressible::{CoupledStep, Kept};
@@ -44,7 +44,7 @@ where
         let Some(body) = &mut self.incompressible else { return Ok(free) };
         let tolerance = self.tolerance.min(body.options.tolerance);
         let step = CoupledStep { free: &free, tau: 0.5 * dt, tolerance };
-        let kept = Kept { touches: &touches, pairs: &pairs };
+        let kept = Kept::objects(&touches, &pairs);
         let report = &mut report.incompressible;
         Ok(body.coupled_motion(solid, &motion.position, &step, dt, &kept, report)?.velocity)
     }
@@ -70,7 +70,7 @@ where
         let Some(body) = &mut self.incompressible else { return Ok(free) };
         let tolerance = self.tolerance.min(body.options.tolerance);
         let step = CoupledStep { free: &free, tau, tolerance };
-        let kept = Kept { touches, pairs: &pairs };
+        let kept = Kept::objects(touches, &pairs);
         let report = &mut report.incompressible;
         // The rates of `start` are left by as much as going on from there takes off.
         let coupled =
@@ -99,7 +99,7 @@ where
         let mut moving: Vec<f64> =
             next.position.iter().zip(&motion.position).map(|(new, old)| (new - old) / dt).collect();
         let pairs = self.self_contact.as_ref().map_or_else(Vec::new, |c| c.rows(&next.position, 1.0));
-        let kept = Kept { touches: &self.touches, pairs: &pairs };
+        let kept = Kept::objects(&self.touches, &pairs);
         let report = &mut report.incompressible;
         incompressible.correct_motion(solid, &motion.position, &mut moving, dt, &kept, report)?;
         next.position = plus(&motion.position, dt, &moving);
@@ -116,10 +116,15 @@ where
         touches: &[Touch<D>],
         report: &mut IntegrationReport,
     ) -> Result<(), IntegrateError> {
-        let Some(incompressible) = &mut self.incompressible else { return Ok(()) };
-        let pairs = self.self_contact.as_ref().map_or_else(Vec::new, |c| c.rows(position, 1.0));
-        let kept = Kept { touches, pairs: &pairs };
-        incompressible.correct_velocity(solid, position, start, &kept, &mut report.incompressible)?;
+        let Self { incompressible, carriers, links, self_contact, .. } = &mut *self;
+        let Some(incompressible) = incompressible else { return Ok(()) };
+        let pairs = self_contact.as_ref().map_or_else(Vec::new, |c| c.rows(position, 1.0));
+        let kept = Kept { touches, pairs: &pairs, bodies: pushed(carriers.as_ref(), links) };
+        let pressed =
+            incompressible.correct_velocity(solid, position, start, &kept, &mut report.incompressible)?;
+        if let Some(carriers) = carriers {
+            carriers.pressed = pressed;
+        }
         Ok(())
     }
 }

@@ -39,6 +39,7 @@ pub use memory::ContactMemory;
 pub use options::{ContactMethod, ContactOptions, ContactReport, PushOut};
 pub use rest::{Rest, Sleeping, wake_moved};
 
+use crate::collide::Touch;
 use crate::{Body, EnergyFix, Material, Motion, OrientationOrder};
 use configuration::Configuration;
 use gauss_seidel::Island;
@@ -224,6 +225,14 @@ where
             let touches = self.at.touches.get(pair.contacts()).unwrap_or(&[]);
             let pushing = own.iter().zip(touches).filter(|(impulse, _)| impulse.norm_squared() > 0.0);
             pushing.map(|(impulse, touch)| ([pair.a, pair.b], touch.point, touch.normal, *impulse))
+        })
+    }
+
+    /// All contacts of pairs that touch in this step, where the last contact stage had them.
+    pub fn touches(&self) -> impl Iterator<Item = ([u32; 2], &Touch<D>)> + '_ {
+        self.touching().flat_map(|pair| {
+            let own = self.at.touches.get(pair.contacts()).unwrap_or(&[]);
+            own.iter().map(|touch| ([pair.a, pair.b], touch))
         })
     }
 

@@ -3,7 +3,7 @@
 //! Every table that the first pass left readable is read on its own, so that one misspelt field does not hide the mistakes elsewhere.
 
 use crate::description::{
-    Deformable, Fluid, FluidCoupling, Geometry, Joint, Kind, Rigid, Rotation, Scene, Step, Time,
+    Contact, Deformable, Fluid, FluidCoupling, Geometry, Joint, Kind, Rigid, Rotation, Scene, Step, Time,
 };
 use crate::limits::{self, Size};
 use crate::problem::{Problem, ProblemKind};
@@ -33,6 +33,10 @@ pub(crate) fn check(root: &Node, problems: &mut Vec<Problem>) {
             check.bindings(index, body, &rigid);
             check.ties(index, body, &deformable);
         }
+    }
+    let contact: Option<Contact> = read(root.get("contact"));
+    if root.get("import").is_none_or(|n| n.items().is_empty()) {
+        check.apart(contact.as_ref(), &rigid, &deformable);
     }
     let joints: Vec<Option<Joint>> = check.list("joint");
     let dimension: Option<u64> = read(root.get("dimension"));
@@ -331,6 +335,50 @@ impl Check<'_> {
                 .allowed("the name of a rigid body")
                 .hint(hint);
             self.problems.push(problem);
+        }
+    }
+
+    /// Bodies that pass through each other exist, and one of them is rigid.
+    fn apart(
+        &mut self,
+        contact: Option<&Contact>,
+        rigid: &[Option<Rigid>],
+        deformable: &[Option<Deformable>],
+    ) {
+        let hard: Vec<&str> = rigid.iter().flatten().map(|body| body.name.as_str()).collect();
+        let soft: Vec<&str> = deformable.iter().flatten().map(|body| body.name.as_str()).collect();
+        // A copy of a repeated body has its name with a number.
+        let is = |list: &[&str], name: &str| {
+            list.iter().any(|known| crate::build_elastic::is_copy_of(name, known))
+        };
+        for (n, pair) in contact.map_or(&[][..], |contact| &contact.apart).iter().enumerate() {
+            let path =
+                |place: usize| [key("contact"), key("apart"), Segment::Index(n), Segment::Index(place)];
+            for (place, name) in pair.iter().enumerate() {
+                if is(&hard, name) || is(&soft, name) {
+                    continue;
+                }
+                let all = hard.iter().chain(&soft).copied();
+                let hint = match crate::suggest::nearest(name, all) {
+                    Some(meant) => format!("did you mean `{meant}`?"),
+                    None => "bodies are named in `[[rigid]]` and `[[deformable]]`".into(),
+                };
+                let problem = self
+                    .at(&path(place), ProblemKind::UnknownValue, format!("there is no body `{name}`"))
+                    .found(format!("{name:?}"))
+                    .allowed("the name of a body")
+                    .hint(hint);
+                self.problems.push(problem);
+            }
+            if pair.iter().all(|name| is(&soft, name) && !is(&hard, name)) {
+                let message = format!("`{}` and `{}` are both soft", pair[0], pair[1]);
+                let problem = self
+                    .at(&path(1), ProblemKind::Conflict, message)
+                    .found(format!("{:?}", pair[1]))
+                    .allowed("a pair with a rigid body")
+                    .hint("soft bodies touch each other only with `[elastic] self_contact`");
+                self.problems.push(problem);
+            }
         }
     }
 

@@ -20,10 +20,11 @@ pub use body::{
 };
 pub use coupling::{CouplingChoices, FaceMassWord, FluidCoupling, FormWord, TangentialWord, WeightsWord};
 pub use elastic::{
-    BagGeometry, BallGeometry, BendingDescription, BendingLaw, BoxGeometry, Disturbance, ElasticBody,
-    ElasticCollisions, ElasticDamping, ElasticIntegrator, ElasticMaterial, ElasticModel, ElasticStep,
-    ElementSprings, FibreDescription, FileGeometry, Hold, Inversion, PlasticDescription, Precision, Region,
-    SelfContactDescription, SheetGeometry, TiedTo, TorusGeometry, VolumeSolver, VolumeStep,
+    BagGeometry, BallGeometry, BendingDescription, BendingLaw, BoxGeometry, DampingForm, DampingSolve,
+    Disturbance, ElasticBody, ElasticCollisions, ElasticDamping, ElasticIntegrator, ElasticMaterial,
+    ElasticModel, ElasticStep, ElementSprings, FibreDescription, FileGeometry, Hold, Inversion,
+    PlasticDescription, Precision, Region, SelfContactDescription, SheetGeometry, TiedTo, TorusGeometry,
+    VolumeSolver, VolumeStep,
 };
 pub use fluid::{
     CellSize, Fluid, FluidEddies, FluidForce, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion,

@@ -91,6 +91,10 @@ pub struct Contact {
     pub shock_propagation: bool,
     /// Scales impulses of collisions (and of contact by `propagation`) that would add kinetic energy.
     pub energy_clamp: bool,
+    /// Pairs of bodies that pass through each other: each two names of `[[rigid]]` and `[[deformable]]`, of which one is rigid. The name of a repeated body stands for all its copies. Bodies on a
+    /// joint, and bones in the flesh that is bound to them, pass through each other anyway.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub apart: Vec<[String; 2]>,
     /// How overlap is removed. Default: `projection`; `central` with the method `propagation`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub push_out: Option<PushOut>,
@@ -147,6 +151,7 @@ impl Default for Contact {
             sleeping: true,
             shock_propagation: true,
             energy_clamp: true,
+            apart: Vec::new(),
             push_out: None,
         }
     }

@@ -1,6 +1,7 @@
 //! Scene files from outside: what is right loads as written, what is wrong is explained, and nothing panics.
 
 mod bad;
+mod coupled;
 mod coupling;
 mod documents;
 mod elastic;

@@ -129,6 +129,15 @@ proptest! {
         let matrix = CsrMatrix::from_triplets(size, size, &triplets).unwrap();
         let mut factor = SparseCholesky::new(&matrix).unwrap();
         prop_assert!(residual(&matrix, &mut factor) < 1e-12);
+        let mut lanes: Vec<[f64; LANES]> =
+            (0..size).map(|i| std::array::from_fn(|lane| if lane == i % LANES { 1.0 + i as f64 } else { 0.0 })).collect();
+        let right = lanes.clone();
+        factor.solve_lanes(&mut lanes).unwrap();
+        for lane in 0..LANES {
+            let (mut x, rhs) = (vec![0.0; size], right.iter().map(|b| b[lane]).collect::<Vec<f64>>());
+            factor.solve(&rhs, &mut x).unwrap();
+            prop_assert!(x.iter().zip(&lanes).all(|(x, y)| (x - y[lane]).abs() <= 1e-12 * (1.0 + x.abs())));
+        }
         let mut order = factor.symbolic.order.clone();
         order.sort_unstable();
         prop_assert!(order.iter().enumerate().all(|(i, &old)| i == old as usize));

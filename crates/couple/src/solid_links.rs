@@ -1,0 +1,283 @@
+//! What ties particles of solids to rigid bodies during a step: bindings, contacts that damping keeps, and what obstacles demand of stiff solids.
+
+use crate::Model;
+use crate::fluid_structure::{End, HeldRow};
+use crate::soft_contact::STICKING;
+use crate::solids::{SolidStep, Solids, read};
+use splashdown_deformable::integrate::{Bound, Carrier, Carriers, ConstraintRow, Link, Motion};
+use splashdown_math::{Dim, Frame, Space, Twist, Vector};
+use splashdown_rigid::{ContactSolver, Motion as RigidMotion};
+use std::collections::BTreeSet;
+
+/// A particle that a rigid body carries: it has no freedom of its own, what pulls on it pulls on the body, and its mass counts nowhere (the body's is the whole).
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Binding<const D: usize> {
+    /// The particle.
+    pub particle: u32,
+    /// The body.
+    pub body: u32,
+    /// Its place in the body's coordinates (m).
+    pub place: Vector<D>,
+}
+
+/// What of rigid bodies damping keeps besides contacts with particles (spec/rigid-deformable-coupling.md 3.8).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DampingKeeps {
+    /// Joints of bodies that carry or touch particles.
+    pub joints: bool,
+    /// Contacts of such bodies with other rigid bodies.
+    pub contacts: bool,
+}
+
+impl Default for DampingKeeps {
+    fn default() -> Self {
+        Self { joints: true, contacts: true }
+    }
+}
+
+impl<const D: usize> Solids<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// What obstacles demand of particles to the half step, that these go no further than the velocity solve found; and how they push on (m/s), for the obstacles to stop.
+    pub(crate) fn coming_rows(&self, step: &SolidStep) -> Vec<(HeldRow<D>, Vector<D>)> {
+        let SolidStep { stages, .. } = step;
+        let row = |(particle, normal): (u32, Vector<D>)| {
+            let resisted = read::<D>(&stages.resisted, particle);
+            let push = normal * normal.dot(&(read::<D>(&stages.moving, particle) - resisted)).min(0.0);
+            (particle_row(particle, normal, Some(normal.dot(&resisted))), push)
+        };
+        self.integrator.coming_contacts().map(row).collect()
+    }
+
+    /// What obstacles demand of particles that have these velocities (m/s) by the solids' own solve to the end of the step: that those that do not leave move with them, and that those
+    /// that stick do not slide.
+    pub(crate) fn touching_rows(&self, velocity: &[f64]) -> Vec<HeldRow<D>> {
+        let mut rows = Vec::new();
+        for touch in self.integrator.touches() {
+            let now = read::<D>(velocity, touch.node);
+            let (relative, scale) = (now - touch.body_velocity, now.norm() + touch.body_velocity.norm());
+            let leaving = touch.normal.dot(&relative);
+            if leaving > STICKING * scale {
+                continue;
+            }
+            let mut add = |direction: Vector<D>| {
+                rows.push(particle_row(touch.node, direction, Some(direction.dot(&touch.body_velocity))));
+            };
+            add(touch.normal);
+            let sliding = relative - touch.normal * leaving;
+            if touch.friction > 0.0 && sliding.norm() <= STICKING * scale {
+                let steepest = touch.normal.iamax();
+                for axis in (0..D).filter(|&axis| axis != steepest) {
+                    let unit = Vector::from_fn(|k, _| f64::from(u8::from(k == axis)));
+                    add(unit - touch.normal * touch.normal[axis]);
+                }
+            }
+        }
+        rows
+    }
+
+    /// Carriers, bodies that push on particles, and those that `tied` rows tie to them, with inertias at `frames`, and arms from the centres of mass at `middle` to the particles at
+    /// `position`; the rows, with the changes of their sums (m/s).
+    pub(crate) fn set_carriers(
+        &mut self,
+        model: &Model<D>,
+        frames: &[Frame<D>],
+        middle: &[Frame<D>],
+        position: &[f64],
+        pushing: &[[u32; 2]],
+        tied: &[(HeldRow<D>, f64)],
+    ) {
+        let dynamic = |body: u32| model.bodies[body as usize].is_dynamic();
+        let mut acting: BTreeSet<u32> = self.bindings.iter().map(|binding| binding.body).collect();
+        acting.extend(pushing.iter().map(|pair| pair[0]).filter(|&body| dynamic(body)));
+        let ends = |row: &HeldRow<D>| -> Vec<(u32, Twist<D>)> {
+            let body = |(end, wrench): &(End, Twist<D>)| match *end {
+                End::Body(body) => Some((body as u32, *wrench)).filter(|(body, _)| dynamic(*body)),
+                End::Particle(_) => None,
+            };
+            row.ends.iter().filter_map(body).collect()
+        };
+        let tied: Vec<(Vec<(u32, Twist<D>)>, f64)> = match acting.is_empty() {
+            true => Vec::new(),
+            false => tied.iter().map(|(row, change)| (ends(row), *change)).collect(),
+        };
+        // What is tied to something that is tied.
+        loop {
+            let before = acting.len();
+            for (ends, _) in &tied {
+                if ends.iter().any(|(body, _)| acting.contains(body)) {
+                    acting.extend(ends.iter().map(|(body, _)| *body));
+                }
+            }
+            if acting.len() == before {
+                break;
+            }
+        }
+        self.carriers = acting.into_iter().collect();
+        self.integrator.rows.clear();
+        if self.carriers.is_empty() {
+            self.integrator.carriers = None;
+            return;
+        }
+        let place = |body: &u32| self.carriers.binary_search(body).ok().map(|place| place as u32);
+        for (ends, change) in &tied {
+            let carriers: Vec<(u32, Twist<D>)> =
+                ends.iter().filter_map(|(body, wrench)| Some((place(body)?, *wrench))).collect();
+            if !carriers.is_empty() {
+                self.integrator.rows.push(ConstraintRow { particles: Vec::new(), carriers, change: *change });
+            }
+        }
+        let carriers = self.carriers.iter().map(|&index| {
+            let (body, frame) = (&model.bodies[index as usize], &frames[index as usize]);
+            let inertia = Dim::rotate_inertia(&frame.rotation, &body.inertia);
+            Carrier { mass: body.mass, inertia, dynamic: body.is_dynamic() }
+        });
+        let bound = self.bindings.iter().map(|binding| {
+            let x = Vector::from_column_slice(&position[D * binding.particle as usize..][..D]);
+            Bound {
+                particle: binding.particle,
+                // Every bound body is listed.
+                carrier: self.carriers.binary_search(&binding.body).unwrap_or(0) as u32,
+                arm: x - middle[binding.body as usize].position,
+            }
+        });
+        let (carriers, bound) = (carriers.collect(), bound.collect());
+        self.integrator.carriers = Some(Carriers::new(carriers, bound));
+    }
+
+    /// The contacts of `pushing` pairs (body, particle) that damping has to keep. `wanted` gives the change of the relative normal velocity from its value and the gap.
+    #[expect(clippy::too_many_arguments)]
+    pub(crate) fn set_links(
+        &mut self,
+        model: &Model<D>,
+        frames: &[Frame<D>],
+        middle: &[Frame<D>],
+        motions: &[RigidMotion<D>],
+        particles: &Motion,
+        pushing: &[[u32; 2]],
+        wanted: impl Fn(f64, f64) -> f64,
+    ) {
+        self.integrator.links.clear();
+        for &[body, particle] in pushing {
+            let (owner, index) = (&model.bodies[body as usize], particle as usize);
+            let Some(geometry) = owner.geometry.as_ref().filter(|_| index < self.solid.len()) else {
+                continue;
+            };
+            if self.solid.pinned()[index] {
+                continue;
+            }
+            let (frame, x) = (&middle[body as usize], particles.point::<D>(index));
+            let (distance, normal) = geometry.distance_and_normal(&frame.to_object(&x));
+            let (normal, arm) = (frame.vector_to_world(&normal), x - frame.position);
+            let theirs = motions[body as usize].twist(owner, &frames[body as usize]).at(&arm);
+            let relative = normal.dot(&(particles.speed::<D>(index) - theirs));
+            self.integrator.links.push(Link {
+                particle,
+                carrier: self.carriers.binary_search(&body).ok().map(|place| place as u32),
+                normal,
+                arm,
+                change: wanted(relative, distance - self.thickness),
+            });
+        }
+    }
+
+    /// What damping keeps of `joints` and of the contacts of rigid bodies that pushed in the last contact stage: these come no nearer by `part` of a step's change.
+    pub(crate) fn tied_rows(
+        &self,
+        model: &Model<D>,
+        frames: &[Frame<D>],
+        motions: &[RigidMotion<D>],
+        joints: Vec<HeldRow<D>>,
+        contact: Option<&ContactSolver<D>>,
+        part: f64,
+    ) -> Vec<(HeldRow<D>, f64)> {
+        let mut rows = Vec::new();
+        if self.keeps.joints {
+            // Locked coordinates do not move, drives go on as they go.
+            rows.extend(joints.into_iter().map(|row| (row, 0.0)));
+        }
+        let Some(contact) = contact.filter(|_| self.keeps.contacts) else { return rows };
+        let count = model.bodies.len();
+        for (pair, point, normal, _) in contact.pushes() {
+            let bodies = pair.map(|body| body as usize);
+            if bodies.iter().any(|&body| body >= count) {
+                continue;
+            }
+            let wrench = |body: usize, normal: Vector<D>| {
+                (End::Body(body), Twist::of_force(&normal, &(point - frames[body].position)))
+            };
+            let ends = vec![wrench(bodies[0], normal), wrench(bodies[1], -normal)];
+            let relative: f64 = (ends.iter().zip(bodies))
+                .map(|((_, wrench), body)| {
+                    wrench.dot(&motions[body].twist(&model.bodies[body], &frames[body]))
+                })
+                .sum();
+            rows.push((HeldRow { ends, value: None }, -part * relative));
+        }
+        rows
+    }
+
+    /// Carried particles move with their bodies.
+    pub(crate) fn move_carried(
+        &self,
+        model: &Model<D>,
+        frames: &[Frame<D>],
+        motions: &[RigidMotion<D>],
+        velocity: &mut [f64],
+    ) {
+        let Some(carriers) = &self.integrator.carriers else { return };
+        for (binding, bound) in self.bindings.iter().zip(&carriers.bound) {
+            let body = binding.body as usize;
+            let moving = motions[body].twist(&model.bodies[body], &frames[body]).at(&bound.arm);
+            velocity[D * binding.particle as usize..][..D].copy_from_slice(moving.as_slice());
+        }
+    }
+
+    /// Carried particles are where their bodies have them.
+    pub(crate) fn place_carried(&self, frames: &[Frame<D>], position: &mut [f64]) {
+        for binding in &self.bindings {
+            let x = frames[binding.body as usize].to_world(&binding.place);
+            position[D * binding.particle as usize..][..D].copy_from_slice(x.as_slice());
+        }
+    }
+
+    /// `end` of the carriers is `start` with what the last velocity solve made of it.
+    pub(crate) fn push_carriers(
+        &self,
+        model: &Model<D>,
+        frames: &[Frame<D>],
+        start: &[RigidMotion<D>],
+        end: &mut [RigidMotion<D>],
+    ) {
+        let Some(carriers) = &self.integrator.carriers else { return };
+        for (place, &index) in self.carriers.iter().enumerate() {
+            let index = index as usize;
+            let body = &model.bodies[index];
+            if !body.is_dynamic() {
+                continue;
+            }
+            // Those that only push get no more than their weight, which they have already.
+            let carries = self.bindings.iter().any(|binding| binding.body as usize == index);
+            if let Some(change) = carriers.change.get(place).filter(|_| carries) {
+                end[index].velocity = start[index].velocity + change.linear;
+                end[index].angular_momentum =
+                    start[index].angular_momentum + body.angular_momentum_of(&frames[index], &change.angular);
+            }
+            // Pressures push on both kinds.
+            if let Some(pressed) = carriers.pressed.get(place) {
+                end[index].velocity += pressed.linear;
+                end[index].angular_momentum += body.angular_momentum_of(&frames[index], &pressed.angular);
+            }
+        }
+    }
+}
+
+/// A demand on one particle.
+fn particle_row<const D: usize>(particle: u32, direction: Vector<D>, value: Option<f64>) -> HeldRow<D>
+where
+    Dim<D>: Space<D>,
+{
+    let wrench = Twist { linear: direction, ..Twist::zero() };
+    HeldRow { ends: vec![(End::Particle(particle as usize), wrench)], value }
+}
