@@ -42,7 +42,7 @@ mod world;
 pub use articulation::JointReport;
 pub use clock::{Clock, ClockError, StepPolicy};
 pub use diagnostics::{Diagnostics, JointDiagnostics};
-pub use model::{Deformable, Formulation, Model, ModelError, Options};
+pub use model::{Deformable, Formulation, JointOptions, Model, ModelError, Options};
 pub use newcomers::{Newcomer, Newcomers};
 pub use solids::{Binding, Release, SolidBody, SolidElement, SolidState, Solids};
 pub use solve::{BlockReport, SolveReport};
