@@ -154,9 +154,7 @@ where
         let (bodies, joints, every) = (&model.bodies, &model.joints, &self.every);
         let (plan, spent) = (&self.plan, &mut self.spent);
         let done = match model.options.joints.pre {
-            Stabilization::Global => {
-                pre_stabilize(bodies, joints, every, &mut states, plan, spent, &options)
-            }
+            Stabilization::Global => pre_stabilize(bodies, joints, every, &mut states, plan, spent, &options),
             Stabilization::Pairwise => {
                 let how = (&options, model.options.joints.sweeps);
                 pre_stabilize_pairwise(bodies, joints, every, &mut states, plan, spent, how)
@@ -349,12 +347,8 @@ where
 {
     let (bodies, joints, how) = (&model.bodies, &model.joints, &model.options.joints);
     match how.post {
-        Stabilization::Global => {
-            post_stabilize(bodies, joints, which, states, plan, &PostOptions::default())
-        }
-        Stabilization::Pairwise => {
-            post_stabilize_pairwise(bodies, joints, which, states, plan, how.sweeps)
-        }
+        Stabilization::Global => post_stabilize(bodies, joints, which, states, plan, &PostOptions::default()),
+        Stabilization::Pairwise => post_stabilize_pairwise(bodies, joints, which, states, plan, how.sweeps),
     }
 }
 

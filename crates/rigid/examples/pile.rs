@@ -57,6 +57,9 @@ fn main() {
     if std::env::var("NOPUSH").is_ok() {
         options.push_out = splashdown_rigid::PushOut::Off;
     }
+    if let Some(slop) = std::env::var("SLOP").ok().and_then(|word| word.parse().ok()) {
+        options.allowed_overlap = slop;
+    }
     let mut memory = ContactMemory::default();
     let mut solver = ContactSolver::default();
     let dt = 1.0 / rate;
@@ -138,7 +141,8 @@ fn main() {
                     let exact = 0.1 + 0.2 * layer as f64;
                     let of_layer = (0..nx * ny * nz).filter(|i| i / nx % ny == layer);
                     let heights = of_layer.map(|i| 1e3 * (frames[5 + i].position.y - exact));
-                    let (low, high) = heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), h| (a.min(h), b.max(h)));
+                    let (low, high) =
+                        heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), h| (a.min(h), b.max(h)));
                     print!("{low:.3}..{high:.3} ");
                 }
                 println!();

@@ -2,7 +2,9 @@
 
 use crate::fracture::Pattern;
 use crate::fracture::{PatternSpec, shatter};
-use crate::joint::{assemble, held_rows, plan, post_stabilize, post_stabilize_pairwise, pre_stabilize, pre_stabilize_pairwise};
+use crate::joint::{
+    assemble, held_rows, plan, post_stabilize, post_stabilize_pairwise, pre_stabilize, pre_stabilize_pairwise,
+};
 use crate::{ContactSolver, Geometry, Joint};
 
 splashdown_math::compile_here!(

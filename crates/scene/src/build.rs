@@ -2,8 +2,8 @@
 
 use crate::breakable::breakable;
 use crate::description::{
-    ContactMethod, Deformable, EnergyFix, Formulation, Geometry, Kind, PushOut, Rigid, Rotation, Scene, Shape,
-    SpinValue, Stabilization,
+    ContactMethod, Deformable, EnergyFix, Formulation, Geometry, Kind, PushOut, Rigid, Rotation, Scene,
+    Shape, SpinValue, Stabilization,
 };
 use crate::from_files::{FromFiles, SurfaceFile};
 use crate::limits::{MAX_MEMORY_BYTES, Size, bytes_text};

@@ -8,6 +8,7 @@ mod heavy;
 mod incline;
 mod large_pile;
 mod momentum;
+mod odd;
 mod pile;
 mod pillar;
 mod push_out;
@@ -40,6 +41,7 @@ pub(super) const CASES: &[Case] = &[
     toppling::CASE,
     sleeping::CASE,
     pillar::CASE,
+    odd::CASE,
     large_pile::SMALL,
     large_pile::CASE,
     pile::SMALL,

@@ -65,7 +65,13 @@ fn fall(dt: f64, fix: EnergyFix) -> Result<Fall, CaseError> {
 
 fn run(out: &mut Measurements) -> Result<(), CaseError> {
     let short = fall(1.0 / 960.0, EnergyFix::Always)?;
-    out.at_most("short steps: largest energy over that at the start", "dt = 1/960 s", short.energy, 1.02, "E1");
+    out.at_most(
+        "short steps: largest energy over that at the start",
+        "dt = 1/960 s",
+        short.energy,
+        1.02,
+        "E1",
+    );
     let plain = fall(1.0 / 30.0, EnergyFix::Off)?;
     let row = "no conservation of energy: highest splinter over that of short steps";
     out.at_least(row, "dt = 1/30 s", plain.height / short.height, 2.0, "E1");

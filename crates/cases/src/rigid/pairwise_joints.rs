@@ -36,7 +36,8 @@ fn linkage(corners: &[[f64; 2]], closed: bool, options: JointOptions) -> Result<
             rotation: Dim::<3>::rotation_between(&Vector::x(), &along),
         };
         let edges = Vector::from([along.norm(), 0.05, 0.08]);
-        let body = add_box(&mut world, &format!("bar {n}"), Kind::Dynamic, 1.0, edges, (frame, Twist::zero()))?;
+        let body =
+            add_box(&mut world, &format!("bar {n}"), Kind::Dynamic, 1.0, edges, (frame, Twist::zero()))?;
         let before = (n > 0).then(|| body - 1);
         hinge(&mut world, [before, Some(body)], point(n))?;
     }
@@ -70,7 +71,13 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
             let far = world.state().bodies.iter().zip(&reference.state().bodies);
             let far = far.map(|(a, b)| (a.frame.position - b.frame.position).norm()).fold(0.0, f64::max);
             out.at_most("joint error", &resolution, error, 1e-9, "holds");
-            out.at_most("difference to all together after 1 s (m)", &resolution, far, 1e-5, "same fixed point");
+            out.at_most(
+                "difference to all together after 1 s (m)",
+                &resolution,
+                far,
+                1e-5,
+                "same fixed point",
+            );
             out.at_most("energy gained over m g (m)", &resolution, gain / 9.81, 2e-3, "as all together");
         }
         // Few sweeps leave errors that positions are freed from together; energy goes, it does not come.

@@ -17,6 +17,8 @@ const MOST_PATCHES: usize = 6;
 /// to each other, by less.
 const NEAR: f64 = 0.02;
 const NEAR_PARTICLES: f64 = 0.002;
+/// Near particles are those of a face if they reach over this share of the patch.
+const FACE: f64 = 0.5;
 /// Further points of a patch are kept if they are this share of its extent away from those that are.
 const APART: f64 = 0.1;
 
@@ -81,8 +83,12 @@ pub(super) fn reduce<const D: usize>(
         let first = kept.len();
         let mut spanned = span(&near);
         // Particles of a face are enough to stand on; where they are those of an edge or of a round side, others will touch soon.
-        if kind == Points::Particles && spanned.len() < D {
-            spanned = span(&patch);
+        if kind == Points::Particles {
+            let wide =
+                near.iter().map(|&i| flat(touches[i].point - touches[deepest].point)).fold(0.0, f64::max);
+            if spanned.len() < D || wide < FACE * extent {
+                spanned = span(&patch);
+            }
         }
         kept.append(&mut spanned);
         if kind != Points::Corners {

@@ -115,7 +115,8 @@ impl<const D: usize> Cells<D> {
         let low = bounded.iter().map(at).fold(at(&bounded[0]).min, |low, b| low.inf(&b.min));
         let high = bounded.iter().map(at).fold(at(&bounded[0]).min, |high, b| high.sup(&b.min));
         let sizes = bounded.iter().map(at).map(|b| b.extent().max());
-        let (largest, sum) = sizes.fold((0.0f64, 0.0), |(largest, sum), size| (largest.max(size), sum + size));
+        let (largest, sum) =
+            sizes.fold((0.0f64, 0.0), |(largest, sum), size| (largest.max(size), sum + size));
         if !(largest > 0.0) || largest * bounded.len() as f64 > UNEVEN * sum {
             return None;
         }
@@ -132,7 +133,8 @@ impl<const D: usize> Cells<D> {
             return None;
         }
         let place = |b: &Aabb<D>| {
-            (0..D).rev().fold(0, |cell, a| cell * count[a] + 1 + ((b.min[a] - low[a]) * inverse) as usize) as u32
+            (0..D).rev().fold(0, |cell, a| cell * count[a] + 1 + ((b.min[a] - low[a]) * inverse) as usize)
+                as u32
         };
         let cell: Vec<u32> = bounded.iter().map(|i| place(at(i))).collect();
         let mut first = vec![0u32; total as usize + 1];
@@ -152,8 +154,7 @@ impl<const D: usize> Cells<D> {
     /// Pairs of overlapping boxes, ascending.
     fn pairs(&self, boxes: &[Aabb<D>], bounded: &[u32]) -> Vec<[u32; 2]> {
         // Boxes in the order of their cells lie side by side in memory.
-        let sorted: Vec<Aabb<D>> =
-            self.order.iter().map(|&k| boxes[bounded[k as usize] as usize]).collect();
+        let sorted: Vec<Aabb<D>> = self.order.iter().map(|&k| boxes[bounded[k as usize] as usize]).collect();
         // Rows of three cells around one.
         let mut rows = vec![0usize];
         let mut stride = 1;
@@ -237,9 +238,7 @@ mod tests {
                 for (k, &i) in bounded.iter().enumerate() {
                     let others = bounded[k + 1..].iter();
                     expected.extend(
-                        others
-                            .filter(|&&j| boxes[i as usize].overlaps(&boxes[j as usize]))
-                            .map(|&j| [i, j]),
+                        others.filter(|&&j| boxes[i as usize].overlaps(&boxes[j as usize])).map(|&j| [i, j]),
                     );
                 }
                 assert_eq!(cells.pairs(&boxes, &bounded), expected, "{spread}");

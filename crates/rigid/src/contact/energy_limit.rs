@@ -89,7 +89,10 @@ where
         self.touching().flat_map(|pair| [pair.a, pair.b]).for_each(|i| wanted[i as usize] = true);
         stage.linked.iter().flatten().for_each(|&i| wanted[i as usize] = false);
         for (i, body) in stage.bodies.iter().enumerate() {
-            if !wanted[i] || !body.is_dynamic() || body.is_particle() || spread_of_moments(body) <= 1.0 + EXCESS
+            if !wanted[i]
+                || !body.is_dynamic()
+                || body.is_particle()
+                || spread_of_moments(body) <= 1.0 + EXCESS
             {
                 continue;
             }

@@ -194,7 +194,8 @@ where
         for &(row, soft) in &self.compliance {
             rhs[row] -= soft * self.total[row];
         }
-        let left = |([low, high], total): (&[f64; 2], &f64)| [(low - total).min(0.0), (high - total).max(0.0)];
+        let left =
+            |([low, high], total): (&[f64; 2], &f64)| [(low - total).min(0.0), (high - total).max(0.0)];
         let bounds: Vec<[f64; 2]> = self.bounds.iter().zip(&self.total).map(left).collect();
         let accuracy = Accuracy::Iterated {
             relative: options.tolerance,

@@ -236,7 +236,8 @@ impl Check<'_> {
             && regions.files.is_empty() == regions.pattern.is_none()
         {
             let at = [key("rigid"), Segment::Index(index), key("fracture"), key("regions")];
-            let message = format!("`{}` needs either `files` or `pattern` for its fracture pattern", body.name);
+            let message =
+                format!("`{}` needs either `files` or `pattern` for its fracture pattern", body.name);
             self.problems.push(self.at(&at, ProblemKind::Conflict, message));
         }
         match &body.rotation {

@@ -166,7 +166,11 @@ pub enum Stabilization {
 
 impl Default for Articulation {
     fn default() -> Self {
-        Self { pre_stabilization: Stabilization::Global, post_stabilization: Stabilization::Global, sweeps: 50 }
+        Self {
+            pre_stabilization: Stabilization::Global,
+            post_stabilization: Stabilization::Global,
+            sweeps: 50,
+        }
     }
 }
 

@@ -105,12 +105,9 @@ fn a_body_breaks_along_the_surfaces_of_files() {
     let stored = format!("pattern = {:?}", path.to_string_lossy());
     let surfaces = format!("files = {files:?}, resolution = 64");
     let mut counts = Vec::new();
-    for (source, placement) in [
-        (&surfaces, "general"),
-        (&stored, "general"),
-        (&surfaces, "aligned"),
-        (&stored, "aligned"),
-    ] {
+    for (source, placement) in
+        [(&surfaces, "general"), (&stored, "general"), (&surfaces, "aligned"), (&stored, "aligned")]
+    {
         let text = format!(
             "dimension = 3\n[time]\nend = 1\n[[rigid]]\nname = \"ground\"\nkind = \"static\"\nshape = {{ plane = {{}} }}\n\
              [[rigid]]\nname = \"brick\"\nmass = 3\nposition = [0, 0.5, 0]\nvelocity = [0, -3, 0]\n\
@@ -152,10 +149,7 @@ fn switches_of_rigid_motion_reach_the_world() {
     assert_eq!(options.orientation_order, splashdown_rigid::OrientationOrder::Third);
     assert_eq!(options.energy_fix, splashdown_rigid::EnergyFix::Off);
     let pairwise = splashdown_rigid::joint::Stabilization::Pairwise;
-    assert_eq!(
-        options.joints,
-        splashdown_couple::JointOptions { pre: pairwise, post: pairwise, sweeps: 7 }
-    );
+    assert_eq!(options.joints, splashdown_couple::JointOptions { pre: pairwise, post: pairwise, sweeps: 7 });
     assert!(
         !options.contact.shock_propagation
             && !options.contact.clamp_collisions
