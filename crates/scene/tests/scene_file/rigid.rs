@@ -101,7 +101,7 @@ fn a_body_breaks_along_the_surfaces_of_files() {
     )
     .expect("a pattern");
     let path = folder.path().join("slices.spp");
-    splashdown_scene::pattern_file::write(&path, &pattern).expect("a written pattern");
+    pattern_file::write(&path, &pattern).expect("a written pattern");
     let stored = format!("pattern = {:?}", path.to_string_lossy());
     let surfaces = format!("files = {files:?}, resolution = 64");
     let mut counts = Vec::new();
