@@ -260,6 +260,7 @@ impl Ours {
         let mut frames: Vec<Frame<3>> =
             (0..half.len()).map(|i| stage.evolve(i, &self.frames[i], &half[i])).collect();
         solver.push_out(&stage, &mut frames);
+        solver.turn_momenta(&stage, &self.frames, &frames, &mut motions);
         solver.restore_angular_momentum(&stage, &frames, &mut motions);
         self.fall(&mut motions, dt);
         let mut memory = std::mem::take(&mut self.memory);

@@ -1,7 +1,7 @@
 //! Rigid bodies on one thread, in CPU time: the scene PILE with 1000, 10 000 and 20 000 boxes and spheres (cost of a simulated second, growth, height lost, overlap and
 //! jitter at the end), the memory of a sphere at rest, and scenes that break, in frames a second.
 //!
-//! Figures of other engines for the same scene are quoted; `peers/` runs rapier3d beside us. (HEAVY is the verification case `rigid/heavy`.)
+//! `--size 1000` keeps the piles of 1000 bodies and the scenes that break. Figures of other engines for the same scene are quoted; `peers/` runs rapier3d beside us. (HEAVY is the verification case `rigid/heavy`.)
 
 use crate::{BenchError, BenchOptions, BenchRow, Benchmark, CpuClock, Mark, Peer, peak_memory};
 use splashdown_couple::World;
@@ -35,7 +35,9 @@ fn run(options: &BenchOptions) -> Result<Vec<BenchRow>, BenchError> {
         .map_err(|error| BenchError::failed("making threads", error))?;
     let mut rows = Vec::new();
     pool.install(|| -> Result<(), BenchError> {
-        memory(options, &mut rows)?;
+        if options.sizes.is_none() {
+            memory(options, &mut rows)?;
+        }
         let small = [(false, 60.0), (false, 30.0), (true, 60.0), (true, 30.0)];
         let mut piles: Vec<Pile> = small
             .map(|(spheres, rate)| {
@@ -48,6 +50,9 @@ fn run(options: &BenchOptions) -> Result<Vec<BenchRow>, BenchError> {
                 piles.push(Pile { size: [20, 25, 20], spheres, rate: 30.0, peers: Some(peers) });
                 piles.push(Pile { size: [40, 25, 20], spheres, rate: 30.0, peers: None });
             }
+        }
+        if let Some(sizes) = &options.sizes {
+            piles.retain(|pile| sizes.contains(&pile.size.iter().product()));
         }
         let mut costs: Vec<(bool, usize, f64)> = Vec::new();
         for scene in &piles {
@@ -81,6 +86,7 @@ fn run(options: &BenchOptions) -> Result<Vec<BenchRow>, BenchError> {
             &mut rows,
         )?;
         breaking("broken-pillar", &[], "cylinder 55x105x55, 25 pieces", 22.0, options, &mut rows)?;
+        breaking("broken-bunny", &[], "bunny of 70 samples, 35 pieces", 4.0, options, &mut rows)?;
         Ok(())
     })?;
     Ok(rows)

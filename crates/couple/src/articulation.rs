@@ -16,10 +16,10 @@ use crate::{Model, State};
 use serde::{Deserialize, Serialize};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::joint::{
-    AssemblyOptions, Impulses, Plan, PostOptions, PreOptions, assemble, held_rows, joint_errors, plan,
-    post_stabilize, pre_stabilize,
+    AssemblyOptions, Impulses, Plan, PostOptions, PostReport, PreOptions, Stabilization, assemble, held_rows,
+    joint_errors, plan, post_stabilize, post_stabilize_pairwise, pre_stabilize, pre_stabilize_pairwise,
 };
-use splashdown_rigid::{BodyState, EnergyFix, Kind};
+use splashdown_rigid::{BodyState, Kind};
 use std::borrow::Cow;
 
 /// What the joints took in one step.
@@ -148,18 +148,18 @@ where
         let mut states = states_of(start.bodies.iter().map(|body| body.frame), half);
         let options = PreOptions {
             orientation_order: model.options.orientation_order,
-            fix_energy: model.options.energy_fix == EnergyFix::Always,
+            fix_energy: model.options.energy_fix.at_end(),
             ..PreOptions::default()
         };
-        let done = pre_stabilize(
-            &model.bodies,
-            &model.joints,
-            &self.every,
-            &mut states,
-            &self.plan,
-            &mut self.spent,
-            &options,
-        );
+        let (bodies, joints, every) = (&model.bodies, &model.joints, &self.every);
+        let (plan, spent) = (&self.plan, &mut self.spent);
+        let done = match model.options.joints.pre {
+            Stabilization::Global => pre_stabilize(bodies, joints, every, &mut states, plan, spent, &options),
+            Stabilization::Pairwise => {
+                let how = (&options, model.options.joints.sweeps);
+                pre_stabilize_pairwise(bodies, joints, every, &mut states, plan, spent, how)
+            }
+        };
         self.report.rows = done.rows;
         self.report.pre_iterations += done.iterations;
         self.pre_error = done.error;
@@ -255,9 +255,8 @@ where
         let model = self.model;
         let before = states_of(frames.iter().copied(), velocities);
         let plan = Some((&self.plan, &self.spent));
-        let options = PostOptions::default();
         let mut states = before.clone();
-        let done = post_stabilize(&model.bodies, &model.joints, &self.every, &mut states, plan, &options);
+        let done = stabilize_velocities(model, &self.every, &mut states, plan);
         self.report.post_iterations += done.iterations;
         self.report.speed = done.speed;
         for island in &self.islands {
@@ -285,8 +284,7 @@ where
             }
             let nothing = Impulses::none(model.joints.len());
             let plan = Some((&self.plan, &nothing));
-            let done =
-                post_stabilize(&model.bodies, &model.joints, &island.joints, &mut without, plan, &options);
+            let done = stabilize_velocities(model, &island.joints, &mut without, plan);
             self.report.post_iterations += done.iterations;
             let dropped = energy(&without);
             // Drives and moving supports give energy as well: there only an excess counts.
@@ -324,8 +322,7 @@ where
         }
         let model = self.model;
         let mut states = states_of(frames.iter().copied(), velocities);
-        let options = PostOptions::default();
-        let done = post_stabilize(&model.bodies, &model.joints, &self.every, &mut states, None, &options);
+        let done = stabilize_velocities(model, &self.every, &mut states, None);
         self.report.post_iterations += done.iterations;
         self.report.speed = done.speed;
         write(&states, velocities);
@@ -335,6 +332,23 @@ where
     pub fn report(mut self, frames: impl Fn(usize) -> Frame<D>) -> Option<JointReport> {
         self.report.error = joint_errors(&self.model.joints, frames).relative;
         (!self.every.is_empty()).then_some(self.report)
+    }
+}
+
+/// Makes the velocities of `states` agree with the joints numbered `which`, all together or one after the other.
+fn stabilize_velocities<const D: usize>(
+    model: &Model<D>,
+    which: &[usize],
+    states: &mut [BodyState<D>],
+    plan: Option<(&Plan<D>, &Impulses)>,
+) -> PostReport
+where
+    Dim<D>: Space<D>,
+{
+    let (bodies, joints, how) = (&model.bodies, &model.joints, &model.options.joints);
+    match how.post {
+        Stabilization::Global => post_stabilize(bodies, joints, which, states, plan, &PostOptions::default()),
+        Stabilization::Pairwise => post_stabilize_pairwise(bodies, joints, which, states, plan, how.sweeps),
     }
 }
 

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use splashdown_deformable::{Particles, Spring, SpringError, Springs};
 use splashdown_fluid::{FluidError, FluidModel};
 use splashdown_math::{Dim, Space, Vector};
+use splashdown_rigid::joint::Stabilization;
 use splashdown_rigid::{
     Body, ContactOptions, EnergyFix, Joint, JointError, OrientationOrder, Trajectory, TrajectoryError,
 };
@@ -34,11 +35,30 @@ pub struct Options {
     pub orientation_order: OrientationOrder,
     /// Whether free rotation conserves energy to round-off.
     pub energy_fix: EnergyFix,
+    /// How joints are made to hold.
+    pub joints: JointOptions,
     /// Collision and contact of rigid bodies.
     pub contact: ContactOptions,
     /// Contact and friction act on velocities before damping of solids does, not after it: less accurate, but what contact makes is damped in the same step, as large piles want
     /// (spec/rigid-deformable-coupling.md RDC-27). With explicit elasticity.
     pub contact_before_damping: bool,
+}
+
+/// How joints are made to hold within a step.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct JointOptions {
+    /// Before positions move: impulses with which joints hold afterwards.
+    pub pre: Stabilization,
+    /// At the new positions: velocities that agree with the joints.
+    pub post: Stabilization,
+    /// Most sweeps over the joints of what is pairwise.
+    pub sweeps: usize,
+}
+
+impl Default for JointOptions {
+    fn default() -> Self {
+        Self { pre: Stabilization::Global, post: Stabilization::Global, sweeps: 50 }
+    }
 }
 
 impl Default for Options {
@@ -49,6 +69,7 @@ impl Default for Options {
             formulation: Formulation::default(),
             orientation_order: OrientationOrder::default(),
             energy_fix: EnergyFix::default(),
+            joints: JointOptions::default(),
             contact: ContactOptions::default(),
             contact_before_damping: false,
         }

@@ -35,7 +35,7 @@ use splashdown_deformable::ParticleState;
 use splashdown_deformable::integrate::IntegrationReport;
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::fracture::{FractureError, Hit};
-use splashdown_rigid::{BodyState, ContactReport, ContactSolver, ContactStage, EnergyFix, Motion};
+use splashdown_rigid::{BodyState, ContactReport, ContactSolver, ContactStage, Motion};
 use splashdown_solve::CoupledSolver;
 
 /// What one step did.
@@ -314,6 +314,7 @@ where
     }
     articulation.settle_positions(&mut frames);
     articulation.add_kept_impulses(&mut start);
+    contact.turn_momenta(&stage, &start_frames, &frames, &mut start.bodies);
     contact.restore_angular_momentum(&stage, &frames, &mut start.bodies);
     timed.then("forces and coupled solve");
     // V. Velocities at the new positions: joints and drives, contact, and joints again where contact has pushed on them.
@@ -514,7 +515,7 @@ where
         .zip(&state.bodies)
         .zip(&half.bodies)
         .map(|((body, now), moving)| {
-            let fix = options.energy_fix == EnergyFix::Always;
+            let fix = options.energy_fix.at_end();
             body.evolve(
                 &now.frame,
                 &moving.velocity,

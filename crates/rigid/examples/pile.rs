@@ -57,6 +57,9 @@ fn main() {
     if std::env::var("NOPUSH").is_ok() {
         options.push_out = splashdown_rigid::PushOut::Off;
     }
+    if let Some(slop) = std::env::var("SLOP").ok().and_then(|word| word.parse().ok()) {
+        options.allowed_overlap = slop;
+    }
     let mut memory = ContactMemory::default();
     let mut solver = ContactSolver::default();
     let dt = 1.0 / rate;
@@ -106,6 +109,7 @@ fn main() {
         lap(&mut parts[2]);
         solver.push_out(&stage, &mut moved);
         lap(&mut parts[3]);
+        solver.turn_momenta(&stage, &frames, &moved, &mut motions);
         push(&mut motions, dt);
         solver.contact_full(&stage, &moved, &mut motions, &mut memory);
         solver.limit_energy(&stage, &Vector::from([0.0, -9.81, 0.0]), &before, &moved, &mut motions);
@@ -132,6 +136,17 @@ fn main() {
         }
         if (step + 1) % (steps / 5) == 0 {
             let top = frames.iter().skip(5).map(|f| f.position.y).fold(0.0, f64::max);
+            if std::env::var("LAYERS").is_ok() && !spheres {
+                for layer in 0..ny {
+                    let exact = 0.1 + 0.2 * layer as f64;
+                    let of_layer = (0..nx * ny * nz).filter(|i| i / nx % ny == layer);
+                    let heights = of_layer.map(|i| 1e3 * (frames[5 + i].position.y - exact));
+                    let (low, high) =
+                        heights.fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), h| (a.min(h), b.max(h)));
+                    print!("{low:.3}..{high:.3} ");
+                }
+                println!();
+            }
             let speed = motions.iter().map(|m| m.velocity.norm()).fold(0.0, f64::max);
             let ms = parts.map(|p| 1e3 * p / (step + 1) as f64);
             println!(

@@ -2,7 +2,9 @@
 
 use crate::fracture::Pattern;
 use crate::fracture::{PatternSpec, shatter};
-use crate::joint::{assemble, held_rows, plan, post_stabilize, pre_stabilize};
+use crate::joint::{
+    assemble, held_rows, plan, post_stabilize, post_stabilize_pairwise, pre_stabilize, pre_stabilize_pairwise,
+};
 use crate::{ContactSolver, Geometry, Joint};
 
 splashdown_math::compile_here!(
@@ -42,6 +44,8 @@ splashdown_math::compile_here!(
     ContactSolver::<3>::restore_angular_momentum,
     ContactSolver::<2>::limit_energy,
     ContactSolver::<3>::limit_energy,
+    ContactSolver::<2>::turn_momenta,
+    ContactSolver::<3>::turn_momenta,
     Joint::<2>::checked,
     Joint::<3>::checked,
     PatternSpec::pattern::<2>,
@@ -58,6 +62,10 @@ splashdown_math::compile_here!(
     plan::<3>,
     pre_stabilize::<2>,
     pre_stabilize::<3>,
+    pre_stabilize_pairwise::<2>,
+    pre_stabilize_pairwise::<3>,
+    post_stabilize_pairwise::<2>,
+    post_stabilize_pairwise::<3>,
     ContactSolver::<2>::breaking_hits,
     ContactSolver::<3>::breaking_hits,
     Geometry::<2>::world_bounds,

@@ -5,6 +5,7 @@ use crate::description::{Fracture, FracturePattern, PatternPlacement};
 use crate::from_files::FromFiles;
 use splashdown_math::Dim;
 use splashdown_rigid::fracture::{BreakRule, Breakable, PatternKind, PatternMode, PatternSpec};
+use std::path::Path;
 use std::sync::Arc;
 
 /// The rule of the body `name`; copies of one body share it.
@@ -25,7 +26,13 @@ where
         ..BreakRule::made(spec)
     };
     if let Some(regions) = &fracture.regions {
-        let given = BreakRule::fixed(Arc::new(Dim::pattern(name, regions)?));
+        let pattern = match &regions.pattern {
+            Some(path) => crate::pattern_file::read::<D>(Path::new(path)).map_err(|error| {
+                BuildError::File { name: name.into(), reason: format!("`{path}`: {error}") }
+            })?,
+            None => Dim::pattern(name, regions)?,
+        };
+        let given = BreakRule::fixed(Arc::new(pattern));
         rule.pattern = given.pattern;
         rule.mode = match regions.placement {
             PatternPlacement::Aligned => PatternMode::Aligned,

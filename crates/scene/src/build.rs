@@ -2,14 +2,15 @@
 
 use crate::breakable::breakable;
 use crate::description::{
-    ContactMethod, Deformable, Formulation, Geometry, Kind, PushOut, Rigid, Rotation, Scene, Shape, SpinValue,
+    ContactMethod, Deformable, EnergyFix, Formulation, Geometry, Kind, PushOut, Rigid, Rotation, Scene,
+    Shape, SpinValue, Stabilization,
 };
 use crate::from_files::{FromFiles, SurfaceFile};
 use crate::limits::{MAX_MEMORY_BYTES, Size, bytes_text};
 use splashdown_couple::{ModelError, World};
 use splashdown_deformable::{Particles, Spring};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
-use splashdown_rigid::{Body, BodyError, EnergyFix, GeometryError, JointError, Material, OrientationOrder};
+use splashdown_rigid::{Body, BodyError, GeometryError, JointError, Material, OrientationOrder};
 use std::sync::Arc;
 
 /// A world in the scene's dimension.
@@ -227,7 +228,20 @@ where
         2 => OrientationOrder::Second,
         _ => OrientationOrder::Third,
     };
-    options.energy_fix = if scene.free_rotation.energy_fix { EnergyFix::Always } else { EnergyFix::Off };
+    options.energy_fix = match scene.free_rotation.energy_fix {
+        EnergyFix::Off => splashdown_rigid::EnergyFix::Off,
+        EnergyFix::Final => splashdown_rigid::EnergyFix::Final,
+        EnergyFix::Always => splashdown_rigid::EnergyFix::Always,
+    };
+    let stabilization = |word| match word {
+        Stabilization::Global => splashdown_rigid::joint::Stabilization::Global,
+        Stabilization::Pairwise => splashdown_rigid::joint::Stabilization::Pairwise,
+    };
+    options.joints = splashdown_couple::JointOptions {
+        pre: stabilization(scene.articulation.pre_stabilization),
+        post: stabilization(scene.articulation.post_stabilization),
+        sweeps: scene.articulation.sweeps as usize,
+    };
     // Copies of one entry follow each other and share its geometry and the rule by which it breaks.
     let mut made: Option<Made<D>> = None;
     for copy in scene.rigid_copies() {

@@ -6,8 +6,11 @@ mod cradle;
 mod elevator;
 mod heavy;
 mod incline;
+mod large_pile;
 mod momentum;
+mod odd;
 mod pile;
+mod pillar;
 mod push_out;
 mod restart;
 mod rolling;
@@ -37,6 +40,10 @@ pub(super) const CASES: &[Case] = &[
     restart::CASE,
     toppling::CASE,
     sleeping::CASE,
+    pillar::CASE,
+    odd::CASE,
+    large_pile::SMALL,
+    large_pile::CASE,
     pile::SMALL,
     pile::THOUSAND,
     pile::TEN_THOUSAND,

@@ -8,6 +8,7 @@ mod fracture;
 mod joint_assembly;
 mod joint_projection;
 mod orientation_order;
+mod pairwise_joints;
 mod pendulums;
 mod position_control;
 mod skeletons;
@@ -30,6 +31,7 @@ const MOTION: &[Case] = &[
     energy_fix_fuzz::CASE,
     joint_projection::CASE,
     joint_assembly::CASE,
+    pairwise_joints::CASE,
     pendulums::CASE,
     position_control::CASE,
     articulated_momentum::CASE,

@@ -15,6 +15,7 @@ mod tests;
 pub use contact::{Contact, Guide, Pose, Reach, Touch};
 
 use crate::{Geometry, Solid};
+use reduce::Points;
 use splashdown_math::{Dim, Space, Vector};
 
 /// A body for the narrow phase.
@@ -120,8 +121,14 @@ fn ordered<const D: usize>(
         let mut touches: Vec<Touch<D>> =
             contacts[from..].iter().map(|contact| contact.touch(&a.pose, &b.pose, geometry)).collect();
         let hull = |body: &Placed<'_, D>| rank(body.geometry) == HULL;
-        let cornered = (hull(a) || hull(b)) && !a.geometry.is_by_particles() && !b.geometry.is_by_particles();
-        reduce::reduce(contacts, from, &mut touches, cornered);
+        let kind = if a.geometry.is_by_particles() || b.geometry.is_by_particles() {
+            Points::Particles
+        } else if hull(a) || hull(b) {
+            Points::Corners
+        } else {
+            Points::All
+        };
+        reduce::reduce(contacts, from, &mut touches, kind);
     }
 }
 

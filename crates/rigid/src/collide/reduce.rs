@@ -13,8 +13,12 @@ const SAME_PATCH: f64 = 0.9;
 /// Patches kept for one pair of solids that are not convex.
 const MOST_PATCHES: usize = 6;
 
-/// Points of a patch are near if they overlap or their gap is not larger than the smallest by more than this share of the patch's extent.
+/// Points of a patch are near if they overlap or their gap is not larger than the smallest by more than this share of the patch's extent; particles, which lie close
+/// to each other, by less.
 const NEAR: f64 = 0.02;
+const NEAR_PARTICLES: f64 = 0.002;
+/// Near particles are those of a face if they reach over this share of the patch.
+const FACE: f64 = 0.5;
 /// Further points of a patch are kept if they are this share of its extent away from those that are.
 const APART: f64 = 0.1;
 
@@ -23,13 +27,23 @@ const fn most_corners(dimension: usize) -> usize {
     if dimension == 2 { 2 } else { 6 }
 }
 
-/// Keeps [`most_points`] of each patch of similar normals; where `cornered` polytopes meet, those that are near first, up to [`most_corners`].
-/// Deterministic: ties go to the first.
+/// Which points of a patch matter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Points {
+    /// The few that simple solids have.
+    All,
+    /// Corners of polytopes: those that are near first, up to [`most_corners`].
+    Corners,
+    /// Surface particles: those that are near first.
+    Particles,
+}
+
+/// Keeps [`most_points`] of each patch of similar normals. Deterministic: ties go to the first.
 pub(super) fn reduce<const D: usize>(
     contacts: &mut Vec<Contact<D>>,
     from: usize,
     touches: &mut Vec<Touch<D>>,
-    cornered: bool,
+    kind: Points,
 ) where
     Dim<D>: Space<D>,
 {
@@ -53,14 +67,31 @@ pub(super) fn reduce<const D: usize>(
         let flat = |r: Vector<D>| (r - normal * normal.dot(&r)).norm();
         let extent =
             patch.iter().map(|&i| flat(touches[i].point - touches[deepest].point)).fold(0.0, f64::max);
-        let limit = if cornered { touches[deepest].gap.max(0.0) + NEAR * extent } else { f64::INFINITY };
+        let slack = match kind {
+            Points::All => f64::INFINITY,
+            Points::Corners => NEAR * extent,
+            Points::Particles => NEAR_PARTICLES * extent,
+        };
+        let limit = touches[deepest].gap.max(0.0) + slack;
         let (near, rest): (Vec<usize>, Vec<usize>) = patch.iter().partition(|&&i| touches[i].gap <= limit);
-        let points: Vec<(Vector<D>, f64)> =
-            near.iter().map(|&i| (touches[i].point, touches[i].gap)).collect();
-        let start = near.iter().position(|&i| i == deepest).unwrap_or(0);
+        let span = |among: &[usize]| -> Vec<usize> {
+            let points: Vec<(Vector<D>, f64)> =
+                among.iter().map(|&i| (touches[i].point, touches[i].gap)).collect();
+            let start = among.iter().position(|&i| i == deepest).unwrap_or(0);
+            spanning(&points, start, &normal).into_iter().map(|i| among[i]).collect()
+        };
         let first = kept.len();
-        kept.extend(spanning(&points, start, &normal).into_iter().map(|i| near[i]));
-        if !cornered {
+        let mut spanned = span(&near);
+        // Particles of a face are enough to stand on; where they are those of an edge or of a round side, others will touch soon.
+        if kind == Points::Particles {
+            let wide =
+                near.iter().map(|&i| flat(touches[i].point - touches[deepest].point)).fold(0.0, f64::max);
+            if spanned.len() < D || wide < FACE * extent {
+                spanned = span(&patch);
+            }
+        }
+        kept.append(&mut spanned);
+        if kind != Points::Corners {
             continue;
         }
         for (others, most) in [(near, most_corners(D)), (rest, most_points(D))] {

@@ -53,17 +53,20 @@ struct Modes<'a> {
 }
 
 impl Modes<'_> {
+    #[inline(always)]
     fn of_level(self, level: u32) -> usize {
         let below = (level as usize).saturating_sub(1);
         // Division is slow, and nearly always by one.
         if self.group == 1 { below } else { below / self.group }
     }
 
+    #[inline(always)]
     fn of(self, body: usize) -> usize {
         self.of_level(self.levels[body])
     }
 
     /// Of the contact between two bodies.
+    #[inline(always)]
     fn between(self, bodies: [u32; 2]) -> usize {
         let [a, b] = bodies.map(|b| self.levels[b as usize]);
         self.of_level(a.max(b))

@@ -5,7 +5,7 @@
 //! the step. State and energy belong together at the end of a step (spec/rigid-bodies.md 3.11), so there the excess is taken out of the motion.
 
 use super::{ContactMethod, ContactSolver, ContactStage, centre_of_mass, common_inertia, momenta};
-use crate::{BodyState, Geometry, Kind, Motion};
+use crate::{Body, BodyState, Geometry, Kind, Motion, restore_energy};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Vector};
 
 impl<const D: usize> ContactSolver<D>
@@ -13,8 +13,9 @@ where
     Dim<D>: Space<D>,
 {
     /// Scales the velocities of each island so that its energy is at most that of `before`, the state at the start of the step, under `gravity`
-    /// (m/s^2). Islands are left as they are if they can gain energy: by bounces, joints or moving supports; so are those with sampled shapes. Of
-    /// bodies that nothing holds only the motion relative to each other is scaled: their momentum and angular momentum stay.
+    /// (m/s^2). Islands are left as they are if they can gain energy: by joints or moving supports; so are those with sampled shapes. Bounces gain none: bodies
+    /// that bounce are moved to where they would have ([`Self::land`]). Of bodies that nothing holds only the motion relative to each other is scaled: their
+    /// momentum and angular momentum stay.
     #[inline(never)]
     pub fn limit_energy(
         &mut self,
@@ -37,11 +38,6 @@ where
         }
         for (i, body) in stage.bodies.iter().enumerate() {
             exempt[i] |= body.kind == Kind::Kinematic && motions[i] != Motion::zero();
-        }
-        for (pair, _) in self.contacts.pairs.iter().zip(&self.bounced).filter(|(_, bounced)| **bounced) {
-            [pair.a, pair.b]
-                .iter()
-                .for_each(|&i| exempt[i as usize] |= stage.bodies[i as usize].is_dynamic());
         }
         // A body known by its particles rolls as a polyhedron: its energy goes up and down, and taking off what goes up would brake.
         for (i, body) in stage.bodies.iter().enumerate().filter(|(_, body)| body.is_dynamic()) {
@@ -67,6 +63,50 @@ where
                     motion.velocity *= share;
                     motion.angular_momentum = motion.angular_momentum * share;
                 }
+            }
+        }
+    }
+
+    /// Turns the angular momenta of touching bodies, those at the start of the step, where the new `frames` would give them more energy than they had at
+    /// `before`.
+    ///
+    /// Contact moves positions with other momenta than those that velocities start from, so bodies turn otherwise than these would turn them. Of a needle the
+    /// momentum may come to lie along its axis, where it is a thousand times the energy that it was across it.
+    #[inline(never)]
+    pub fn turn_momenta(
+        &self,
+        stage: &ContactStage<'_, D>,
+        before: &[Frame<D>],
+        frames: &[Frame<D>],
+        motions: &mut [Motion<D>],
+    ) {
+        // Less is an error of the step like others, and `limit_energy` sees to it.
+        const EXCESS: f64 = 0.01;
+        if D == 2 || self.report.touching == 0 {
+            return;
+        }
+        let mut wanted = vec![false; stage.bodies.len()];
+        self.touching().flat_map(|pair| [pair.a, pair.b]).for_each(|i| wanted[i as usize] = true);
+        stage.linked.iter().flatten().for_each(|&i| wanted[i as usize] = false);
+        for (i, body) in stage.bodies.iter().enumerate() {
+            if !wanted[i]
+                || !body.is_dynamic()
+                || body.is_particle()
+                || spread_of_moments(body) <= 1.0 + EXCESS
+            {
+                continue;
+            }
+            let momentum = &mut motions[i].angular_momentum;
+            let energy = |frame: &Frame<D>| 0.5 * momentum.dot(&body.spin_of(frame, momentum));
+            let had = energy(&before[i]);
+            if !(energy(&frames[i]) > (1.0 + EXCESS) * had) {
+                continue;
+            }
+            // Turning the body one way is turning the momentum the other way.
+            let mut turned = frames[i];
+            if restore_energy(body, &mut turned, momentum, had) {
+                let turn = Dim::compose(&turned.rotation, &Dim::inverse(&frames[i].rotation));
+                *momentum = Dim::rotate_spin_back(&turn, momentum);
             }
         }
     }
@@ -123,6 +163,17 @@ where
         }
         (1.0 - share * share) * relative
     }
+}
+
+/// Largest over smallest principal moment: how much the energy of one angular momentum can depend on the orientation.
+fn spread_of_moments<const D: usize>(body: &Body<D>) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    let n = <Dim<D> as Space<D>>::SPIN;
+    let entries = Dim::inertia_entries(&body.inertia);
+    let moments = || (0..n).map(|i| entries[i * n + i]);
+    moments().fold(0.0, f64::max) / moments().fold(f64::INFINITY, f64::min)
 }
 
 /// Kinetic energy that `members` may have at `frames`: what they had, and the work of gravity (J).

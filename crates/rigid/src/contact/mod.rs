@@ -94,7 +94,7 @@ where
 
     /// Where body `index` is after the step if it moves with `motion` from `frame`.
     pub fn evolve(&self, index: usize, frame: &Frame<D>, motion: &Motion<D>) -> Frame<D> {
-        let fix = self.fix == EnergyFix::Always;
+        let fix = self.fix.in_predictions();
         self.bodies[index].evolve(frame, &motion.velocity, &motion.angular_momentum, self.dt, self.order, fix)
     }
 }

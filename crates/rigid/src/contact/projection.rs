@@ -1,6 +1,7 @@
 //! Push-out by normal displacements, point after point: the contact graph gives the order, and what is done stays in place, so that a
 //! stack is resolved from the ground up in one pass. Bodies that rest on nothing of infinite mass share the displacement by mass.
 
+use super::gauss_seidel::Form;
 use super::{ContactSolver, ContactStage, both};
 use crate::collide::Pose;
 use splashdown_math::{Coordinates, Dim, Frame, Space, Twist};
@@ -11,6 +12,10 @@ const SWEEPS: usize = 10;
 const MORE_SWEEPS: usize = 20;
 const SHARE: f64 = 1e-3;
 
+/// Overlap that is left in large islands, as a share of the smaller body's size. What few sweeps leave of approach would be lifted out in one step and fall back in the
+/// next, more so the higher it is: 25 layers of boxes do not come to rest without it, and lose 0.1 mm with it.
+const SLACK: f64 = 1.7e-4;
+
 impl<const D: usize> ContactSolver<D>
 where
     Dim<D>: Space<D>,
@@ -20,13 +25,22 @@ where
         self.at.place(bodies, frames);
         let processed = &self.processed;
         self.at.find_touches(bodies, &self.contacts, |pair| processed[pair]);
+        let size = |i: usize| super::size(&bodies[i]);
+        let mut piled = vec![false; bodies.len()];
+        for island in self.islands.iter().filter(|island| island.form == Some(Form::Wide)) {
+            island.bodies.iter().for_each(|&i| piled[i as usize] = bodies[i as usize].is_dynamic());
+        }
+        let allowed = |[a, b]: [usize; 2]| {
+            let slack = if piled[a] || piled[b] { SLACK * size(a).min(size(b)) } else { 0.0 };
+            stage.options.allowed_overlap + slack
+        };
         // Pairs by the higher of their two levels, with their overlap.
         let mut order: Vec<Visit> = Vec::with_capacity(self.report.touching);
         for (index, pair) in self.contacts.pairs.iter().enumerate().filter(|(i, _)| self.processed[*i]) {
             let level = self.levels[pair.a as usize].max(self.levels[pair.b as usize]);
             let deepest =
                 self.at.touches[pair.contacts()].iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
-            let overlap = -deepest - stage.options.allowed_overlap;
+            let overlap = -deepest - allowed([pair.a as usize, pair.b as usize]);
             order.push(Visit { level, pair: index as u32, overlap, checked: 0 });
         }
         order.sort_unstable_by_key(|visit| u64::from(visit.level) << 32 | u64::from(visit.pair));
@@ -38,22 +52,23 @@ where
         // When each body was moved last, counted in displacements.
         let (mut moved, mut now) = (vec![0u32; bodies.len()], 0u32);
         let (mut before, mut after) = (0.0f64, 0.0f64);
-        let size = |i: usize| super::size(&bodies[i]);
         let mut first = 0;
         while first < order.len() {
             let level = order[first].level;
             let end = first + order[first..].iter().take_while(|visit| visit.level == level).count();
             let mut last = SWEEPS;
             for sweep in 0..=SWEEPS + MORE_SWEEPS {
-                let (mut worst, mut share) = (0.0f64, 0.0f64);
+                // By which bodies overlap more than they may, over their size, and by which they overlap.
+                let (mut worst, mut share, mut deepest) = (0.0f64, 0.0f64, 0.0f64);
                 for visit in &mut order[first..end] {
                     let pair = self.contacts.pairs[visit.pair as usize];
                     let ids = [pair.a as usize, pair.b as usize];
                     let smallest = size(ids[0]).min(size(ids[1]));
-                    let enough = 1e-12 * smallest;
+                    let (enough, allowed) = (1e-12 * smallest, allowed(ids));
                     let unchanged = ids.iter().all(|&i| moved[i] <= visit.checked);
                     if unchanged && visit.overlap <= enough {
                         worst = worst.max(visit.overlap);
+                        deepest = deepest.max(visit.overlap + allowed);
                         continue;
                     }
                     // A particle gives way whatever rests on it: the forces of its body hold it.
@@ -72,7 +87,7 @@ where
                         else {
                             continue;
                         };
-                        let overlap = -touch.gap - stage.options.allowed_overlap;
+                        let overlap = -touch.gap - allowed;
                         visit.overlap = visit.overlap.max(overlap);
                         if sweep == last || overlap <= enough {
                             continue;
@@ -102,16 +117,17 @@ where
                         }
                     }
                     worst = worst.max(visit.overlap);
+                    deepest = deepest.max(visit.overlap + allowed);
                     share = share.max(visit.overlap / smallest);
                 }
                 if sweep == 0 {
-                    before = before.max(worst);
+                    before = before.max(deepest);
                 }
                 if sweep + 1 == SWEEPS && share > SHARE {
                     last = SWEEPS + MORE_SWEEPS;
                 }
                 if sweep == last || worst <= 1e-9 {
-                    after = after.max(worst);
+                    after = after.max(deepest);
                     break;
                 }
             }

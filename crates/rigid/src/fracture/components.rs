@@ -1,6 +1,6 @@
 //! The connected parts of a cut body: voxels of one region that hang together face to face.
 
-use super::regions::{NO_REGION, indices};
+use super::regions::{NO_REGION, rows};
 use super::voxels::VoxelSums;
 use splashdown_geometry::grid::{Index, Lattice};
 
@@ -50,37 +50,43 @@ pub(super) fn components<const D: usize>(
     let strides = lattice.strides();
     // Union-find in the array of labels itself: an entry is the offset of another voxel of the same component, roots point to themselves.
     let mut of = vec![OUTSIDE; lattice.len()];
-    for index in indices([0; D], counts) {
-        let offset = lattice.offset(index);
-        if !inside(offset) || region[offset] == NO_REGION {
-            continue;
-        }
-        of[offset] = offset as u32;
-        for a in 0..D {
-            if index[a] > 0 {
-                let neighbour = offset - strides[a];
-                if of[neighbour] != OUTSIDE && region[neighbour] == region[offset] {
-                    join(&mut of, neighbour as u32, offset as u32);
+    for row in rows([0; D], counts) {
+        let start = lattice.offset(row);
+        for (i, offset) in (start..start + counts[0] as usize).enumerate() {
+            if !inside(offset) || region[offset] == NO_REGION {
+                continue;
+            }
+            of[offset] = offset as u32;
+            for a in 0..D {
+                if row[a] > 0 || (a == 0 && i > 0) {
+                    let neighbour = offset - strides[a];
+                    if of[neighbour] != OUTSIDE && region[neighbour] == region[offset] {
+                        join(&mut of, neighbour as u32, offset as u32);
+                    }
                 }
             }
         }
     }
     // Roots are the first voxels of their components, so numbers are handed out in the order of the array.
     let mut parts: Vec<Component<D>> = Vec::new();
-    for index in indices([0; D], counts) {
-        let offset = lattice.offset(index);
-        if of[offset] == OUTSIDE {
-            continue;
+    for row in rows([0; D], counts) {
+        let start = lattice.offset(row);
+        for (i, offset) in (start..start + counts[0] as usize).enumerate() {
+            if of[offset] == OUTSIDE {
+                continue;
+            }
+            let number = if of[offset] as usize == offset {
+                parts.push(Component::empty());
+                parts.len() as u32 - 1
+            } else {
+                // Every entry points to an earlier voxel, which has its number already.
+                of[of[offset] as usize]
+            };
+            of[offset] = number;
+            let mut index = row;
+            index[0] += i as isize;
+            parts[number as usize].add(index);
         }
-        let number = if of[offset] as usize == offset {
-            parts.push(Component::empty());
-            parts.len() as u32 - 1
-        } else {
-            // Every entry points to an earlier voxel, which has its number already.
-            of[of[offset] as usize]
-        };
-        of[offset] = number;
-        parts[number as usize].add(index);
     }
     let mut found = Components { of, parts };
     found.join_small(lattice, least);
@@ -210,6 +216,7 @@ impl<const D: usize> Components<D> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::regions::indices;
     use super::*;
     use rand::{RngExt, SeedableRng};
     use rand_pcg::Pcg64Mcg;

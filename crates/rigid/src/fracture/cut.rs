@@ -158,15 +158,34 @@ where
             let inner: Index<D> = std::array::from_fn(|a| row[a].clamp(0, counts[a] - 1));
             let beside: f64 = (1..D).map(|a| ((row[a] - inner[a]) as f64 * h[a]).powi(2)).sum();
             let start = lattice.offset(inner) as isize - inner[0];
+            // Samples of the row that are the body's own.
+            let own = (-row[0]).clamp(0, width as isize) as usize
+                ..(counts[0] - row[0]).clamp(0, width as isize) as usize;
+            if beside == 0.0 && !own.is_empty() {
+                let first = (start + row[0] + own.start as isize) as usize;
+                let of_row = first..first + own.len();
+                let samples =
+                    self.phi.values()[of_row.clone()].iter().zip(&self.labels.region[of_row.clone()]);
+                let samples = samples.zip(&self.labels.depth[of_row.clone()]).zip(&self.parts.of[of_row]);
+                for (value, (((body, found), depth), piece)) in out[own.clone()].iter_mut().zip(samples) {
+                    *value = self.distance(part as u32, region, (*body, *found, *depth, *piece));
+                }
+            }
             for (i, value) in out.iter_mut().enumerate() {
+                if beside == 0.0 && own.contains(&i) {
+                    continue;
+                }
                 let x = row[0] + i as isize;
                 let clamped = x.clamp(0, counts[0] - 1);
                 let offset = (start + clamped) as usize;
-                *value = self.distance(part as u32, region, offset);
-                if beside > 0.0 || clamped != x {
-                    let away = (beside + ((x - clamped) as f64 * h[0]).powi(2)).sqrt();
-                    *value = value.max(self.tiny) + away;
-                }
+                let sample = (
+                    self.phi.values()[offset],
+                    self.labels.region[offset],
+                    self.labels.depth[offset],
+                    self.parts.of[offset],
+                );
+                let away = (beside + ((x - clamped) as f64 * h[0]).powi(2)).sqrt();
+                *value = self.distance(part as u32, region, sample).max(self.tiny) + away;
             }
         }
         let moments = component.sums.moments(lattice).unwrap_or(Moments {
@@ -196,12 +215,10 @@ where
         counts.iter().rev().max_by_key(|(_, count)| *count).map_or(NO_REGION, |(region, _)| *region)
     }
 
-    /// `max(phi, region)` at a sample of the body, for the piece `part` in `region`; other pieces are outside whatever their region.
-    #[inline]
-    fn distance(&self, part: u32, region: u32, offset: usize) -> f64 {
-        let body = self.phi.values()[offset];
-        let (found, depth) = (self.labels.region[offset], self.labels.depth[offset]);
-        let own = self.parts.of[offset];
+    /// `max(phi, region)` at a sample of the body, given by its distance, region, depth and piece, for the piece `part` in `region`; other pieces are outside
+    /// whatever their region.
+    #[inline(always)]
+    fn distance(&self, part: u32, region: u32, (body, found, depth, own): (f64, u32, f64, u32)) -> f64 {
         if own == part {
             return body.max(-depth).min(0.0);
         }
@@ -264,12 +281,16 @@ where
                 let (mut low, mut high) = ([0; D], counts);
                 (low[D - 1], high[D - 1]) = (slab, slab + 1);
                 let mut found = Vec::new();
-                for index in indices(low, high) {
-                    let offset = lattice.offset(index);
-                    let own = self.parts.of[offset];
-                    if own == OUTSIDE {
-                        continue;
-                    }
+                let inside = rows(low, high).flat_map(|row| {
+                    let start = lattice.offset(row);
+                    let line = self.parts.of[start..start + counts[0] as usize].iter().enumerate();
+                    line.filter(|(_, own)| **own != OUTSIDE).map(move |(i, own)| {
+                        let mut index = row;
+                        index[0] += i as isize;
+                        (index, start + i, *own)
+                    })
+                });
+                for (index, offset, own) in inside {
                     for axis in 0..D {
                         if index[axis] + 1 >= counts[axis] {
                             continue;

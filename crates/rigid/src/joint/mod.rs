@@ -27,7 +27,7 @@ mod tests;
 pub use assemble::{AssemblyOptions, AssemblyReport, assemble};
 pub use coordinates::{JointErrors, joint_errors};
 pub use drive::{Control, Drive, Plan, PoseDrive, Signal, plan, response};
-pub use pairwise::{post_stabilize_pairwise, pre_stabilize_pairwise, project_by_sweeps};
+pub use pairwise::{Stabilization, post_stabilize_pairwise, pre_stabilize_pairwise, project_by_sweeps};
 pub use post::{PostOptions, PostReport, held_rows, post_stabilize, project};
 pub use pre::{Goal, Impulses, PreOptions, PreReport, pre_stabilize};
 

@@ -7,34 +7,62 @@ use super::pre::{Impulses, PreOptions, PreReport, pre_stabilize};
 use super::rows::{Include, InverseInertia, matrix, pose_of, push_rows};
 use super::solver::{Accuracy, BoundedSystem, LEAST_SHIFT};
 use crate::{Body, BodyState};
+use serde::{Deserialize, Serialize};
 use splashdown_math::{Dim, Frame, Space, Twist};
 
-/// Post-stabilisation of the joints numbered `which`, one after the other, `sweeps` times over. Each lowers the kinetic energy (but for drives).
+/// Which joints a stabilisation solves for at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Stabilization {
+    /// All joints together.
+    #[default]
+    Global,
+    /// One joint after the other, in sweeps.
+    Pairwise,
+}
+
+/// Post-stabilisation of the joints numbered `which`, one after the other, `sweeps` times over or until nothing changes. Each lowers the kinetic energy
+/// (but for drives); `plan` as for [`super::post_stabilize`].
+#[inline(never)]
 pub fn post_stabilize_pairwise<const D: usize>(
     bodies: &[Body<D>],
     joints: &[Joint<D>],
     which: &[usize],
     states: &mut [BodyState<D>],
+    plan: Option<(&Plan<D>, &Impulses)>,
     sweeps: usize,
 ) -> PostReport
 where
     Dim<D>: Space<D>,
 {
-    let mut report = PostReport::default();
     let options = PostOptions::default();
     let frames: Vec<Frame<D>> = states.iter().map(|state| state.frame).collect();
-    for _ in 0..sweeps {
-        report.speed = 0.0;
-        for &index in which {
-            let one = Problem::new(bodies, joints, &[index], &frames, None).solve(bodies, states, &options);
-            report.rows = report.rows.max(one.rows);
-            report.iterations += one.iterations;
+    let one = |index: &usize| Problem::new(bodies, joints, std::slice::from_ref(index), &frames, plan);
+    let mut problems: Vec<Problem<D>> = which.iter().map(one).collect();
+    let mut report = PostReport::default();
+    let mut first = 0.0;
+    for sweep in 0..sweeps {
+        let mut change = 0.0f64;
+        report.rows = 0;
+        for problem in &mut problems {
+            let done = problem.solve(bodies, states, &options);
+            report.rows += done.rows;
+            report.iterations += done.iterations;
+            change = change.max(problem.change);
+        }
+        if sweep == 0 {
+            first = change;
+        }
+        if change <= options.tolerance * first {
+            break;
         }
     }
+    report.speed = problems.iter().map(|problem| problem.speed(bodies, states)).fold(0.0, f64::max);
     report
 }
 
 /// Pre-stabilisation of the joints numbered `which`, one after the other, `sweeps` times over.
+#[inline(never)]
 pub fn pre_stabilize_pairwise<const D: usize>(
     bodies: &[Body<D>],
     joints: &[Joint<D>],

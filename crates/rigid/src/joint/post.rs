@@ -55,7 +55,7 @@ where
     Dim<D>: Space<D>,
 {
     let frames: Vec<Frame<D>> = states.iter().map(|state| state.frame).collect();
-    let problem = Problem::new(bodies, joints, which, &frames, plan);
+    let mut problem = Problem::new(bodies, joints, which, &frames, plan);
     problem.solve(bodies, states, options)
 }
 
@@ -94,6 +94,12 @@ where
     rows: Vec<Row<D>>,
     bounds: Vec<[f64; 2]>,
     target: Vec<f64>,
+    /// Compliance of the rows that have one.
+    compliance: Vec<(usize, f64)>,
+    /// Impulse of each row by the solves so far.
+    total: Vec<f64>,
+    /// Largest change of a row's own speed by the last solve (m/s or rad/s).
+    pub change: f64,
     system: Option<BoundedSystem>,
 }
 
@@ -160,13 +166,15 @@ where
         }
         let system = (!rows.is_empty()).then(|| {
             let inverse = InverseInertia::new(bodies, frames, &rows);
-            BoundedSystem::new(matrix(&rows, &inverse), compliance.into_iter())
+            BoundedSystem::new(matrix(&rows, &inverse), compliance.iter().copied())
         });
-        Self { rows, bounds, target, system }
+        let total = vec![0.0; rows.len()];
+        Self { rows, bounds, target, compliance, total, change: 0.0, system }
     }
 
+    /// Solves for the velocities of `states`; bounds and damping count with what earlier calls have given.
     pub fn solve(
-        mut self,
+        &mut self,
         bodies: &[Body<D>],
         states: &mut [BodyState<D>],
         options: &PostOptions,
@@ -183,24 +191,33 @@ where
                 rounding += scale * scale / diagonal;
             }
         }
+        for &(row, soft) in &self.compliance {
+            rhs[row] -= soft * self.total[row];
+        }
+        let left =
+            |([low, high], total): (&[f64; 2], &f64)| [(low - total).min(0.0), (high - total).max(0.0)];
+        let bounds: Vec<[f64; 2]> = self.bounds.iter().zip(&self.total).map(left).collect();
         let accuracy = Accuracy::Iterated {
             relative: options.tolerance,
             absolute: 1e-15 * rounding.sqrt(),
             max_iterations: options.max_iterations,
         };
         let mut impulse = vec![0.0; self.rows.len()];
-        let iterations = system.solve(&rhs, &self.bounds, accuracy, &mut impulse);
-        for (row, &size) in self.rows.iter().zip(&impulse) {
+        let iterations = system.solve(&rhs, &bounds, accuracy, &mut impulse);
+        for ((row, &size), total) in self.rows.iter().zip(&impulse).zip(&mut self.total) {
             row.push(bodies, states, size);
+            *total += size;
         }
+        let own = impulse.iter().zip(system.diagonal()).map(|(size, diagonal)| (size * diagonal).abs());
+        self.change = own.fold(0.0, f64::max);
+        PostReport { rows: self.rows.len(), iterations, speed: self.speed(bodies, states) }
+    }
+
+    /// Largest relative speed along a locked direction (m/s or rad/s).
+    pub fn speed(&self, bodies: &[Body<D>], states: &[BodyState<D>]) -> f64 {
         let twists = twists_of(bodies, states, &self.rows);
-        let speed = self
-            .rows
-            .iter()
-            .filter(|row| row.purpose == Purpose::Lock)
-            .map(|row| row.speed(|i| twists[i]).abs())
-            .fold(0.0, f64::max);
-        PostReport { rows: self.rows.len(), iterations, speed }
+        let locks = self.rows.iter().filter(|row| row.purpose == Purpose::Lock);
+        locks.map(|row| row.speed(|i| twists[i]).abs()).fold(0.0, f64::max)
     }
 }
 

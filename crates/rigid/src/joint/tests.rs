@@ -402,7 +402,7 @@ fn pairwise_stabilisation_agrees_with_the_global_one() {
             &PostOptions::default(),
         );
         let mut pairwise = system.states.clone();
-        post_stabilize_pairwise(&system.bodies, &system.joints, &system.every(), &mut pairwise, 400);
+        post_stabilize_pairwise(&system.bodies, &system.joints, &system.every(), &mut pairwise, None, 400);
         for (a, b) in global.iter().zip(&pairwise) {
             assert!((a.velocity - b.velocity).norm() < 1e-6, "{:?} {:?}", a.velocity, b.velocity);
         }

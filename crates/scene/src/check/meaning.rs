@@ -259,6 +259,14 @@ impl Check<'_> {
                 .hint("remove `fracture`, or let forces move the body");
             self.problems.push(problem);
         }
+        if let Some(regions) = body.fracture.as_ref().and_then(|fracture| fracture.regions.as_ref())
+            && regions.files.is_empty() == regions.pattern.is_none()
+        {
+            let at = [key("rigid"), Segment::Index(index), key("fracture"), key("regions")];
+            let message =
+                format!("`{}` needs either `files` or `pattern` for its fracture pattern", body.name);
+            self.problems.push(self.at(&at, ProblemKind::Conflict, message));
+        }
         match &body.rotation {
             Some(Rotation::AxisAngle { axis, .. }) if vanishes(axis) => {
                 let at = [key("rigid"), Segment::Index(index), key("rotation"), key("axis")];

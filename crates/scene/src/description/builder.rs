@@ -38,6 +38,7 @@ impl Scene {
             solver: Solver::default(),
             contact: Default::default(),
             free_rotation: Default::default(),
+            articulation: Default::default(),
             output: Output::default(),
             camera: None,
             rigid: Vec::new(),

@@ -28,17 +28,21 @@ pub struct Fracture {
     #[serde(default = "sixty_four")]
     #[schemars(range(min = 8, max = 512))]
     pub resolution: u32,
-    /// A pattern made by hand instead of `pattern`, `pieces` and `seed` (3D). Default: none.
+    /// A pattern from files instead of `pattern`, `pieces` and `seed`. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub regions: Option<FractureRegions>,
 }
 
-/// A fracture pattern from files: closed surfaces that fill a box, one for each piece, as modelling programs make them.
+/// A fracture pattern from files: closed surfaces that fill a box, one for each piece, as modelling programs make them (3D), or one pattern file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FractureRegions {
     /// Paths of the surfaces (.obj, .ply or .stl), relative to the folder that the program runs in. Together they fill their box without gaps and overlaps.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<String>,
+    /// Path of a pattern file (.spp), as programs write them, instead of `files`, `impact`, `normal` and `resolution`; relative to the folder that the program runs in.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub pattern: Option<String>,
     /// Where the body is hit, in the coordinates of the files. Default: the origin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-length" = "dimension"))]

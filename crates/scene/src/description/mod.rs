@@ -41,8 +41,8 @@ pub use joint::{
     MotorCoordinate, PointSignal, Pose, RampSignal, Signal, SineSignal,
 };
 pub use settings::{
-    AdaptiveStep, Camera, Contact, ContactMethod, Formulation, FreeRotation, Output, PushOut, Solver, Step,
-    Time,
+    AdaptiveStep, Articulation, Camera, Contact, ContactMethod, EnergyFix, Formulation, FreeRotation, Output,
+    PushOut, Solver, Stabilization, Step, Time,
 };
 
 use schemars::JsonSchema;
@@ -92,6 +92,9 @@ pub struct Scene {
     /// Free rotation of rigid bodies.
     #[serde(default)]
     pub free_rotation: FreeRotation,
+    /// How joints of rigid bodies are made to hold.
+    #[serde(default)]
+    pub articulation: Articulation,
     /// What a run writes to its folder.
     #[serde(default)]
     pub output: Output,

@@ -121,13 +121,60 @@ pub struct FreeRotation {
     /// Order of accuracy in the time step: 1, 2 or 3.
     #[schemars(range(min = 1, max = 3))]
     pub order: u32,
-    /// Turns bodies by the little that keeps their kinetic energy, which large steps would change.
-    pub energy_fix: bool,
+    /// When bodies are turned by the little that keeps their kinetic energy, which large steps would change.
+    pub energy_fix: EnergyFix,
 }
 
 impl Default for FreeRotation {
     fn default() -> Self {
-        Self { order: 2, energy_fix: true }
+        Self { order: 2, energy_fix: EnergyFix::default() }
+    }
+}
+
+/// When free rotation is made to keep its energy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EnergyFix {
+    /// Never.
+    Off,
+    /// Where bodies end a step, not where contact looks ahead.
+    Final,
+    /// In every prediction as well.
+    #[default]
+    Always,
+}
+
+/// How joints of rigid bodies are made to hold.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Articulation {
+    /// Impulses before bodies move, so that joints hold afterwards.
+    pub pre_stabilization: Stabilization,
+    /// Velocities at the new positions that agree with the joints.
+    pub post_stabilization: Stabilization,
+    /// Most sweeps over the joints of what is `pairwise`; they end earlier when nothing changes any more.
+    #[schemars(range(min = 1, max = 10000))]
+    pub sweeps: u32,
+}
+
+/// Which joints are solved for at a time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Stabilization {
+    /// All joints together: exact, also for long chains and loops.
+    #[default]
+    Global,
+    /// One joint after the other; the method of the source texts, for comparison. What it leaves of the errors in positions is removed all together.
+    Pairwise,
+}
+
+impl Default for Articulation {
+    fn default() -> Self {
+        Self {
+            pre_stabilization: Stabilization::Global,
+            post_stabilization: Stabilization::Global,
+            sweeps: 50,
+        }
     }
 }
 

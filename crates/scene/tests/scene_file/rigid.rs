@@ -85,12 +85,34 @@ fn a_body_breaks_along_the_surfaces_of_files() {
             box_file(folder.path(), &format!("{k}.obj"), [x, -1.0, -1.0], [x + 0.25, 1.0, 1.0])
         })
         .collect();
-    for placement in ["general", "aligned"] {
+    // Once more from a pattern file made of the same surfaces.
+    let surfaces: Vec<_> = files
+        .iter()
+        .map(|path| {
+            let mesh = splashdown_geometry::io::read_mesh(path).expect("a mesh");
+            splashdown_geometry::mesh::SurfaceMesh { points: mesh.points, elements: mesh.triangles }
+        })
+        .collect();
+    let pattern = splashdown_rigid::fracture::Pattern::from_surfaces(
+        &surfaces,
+        64,
+        splashdown_math::Vector::zeros(),
+        splashdown_math::Vector::y(),
+    )
+    .expect("a pattern");
+    let path = folder.path().join("slices.spp");
+    pattern_file::write(&path, &pattern).expect("a written pattern");
+    let stored = format!("pattern = {:?}", path.to_string_lossy());
+    let surfaces = format!("files = {files:?}, resolution = 64");
+    let mut counts = Vec::new();
+    for (source, placement) in
+        [(&surfaces, "general"), (&stored, "general"), (&surfaces, "aligned"), (&stored, "aligned")]
+    {
         let text = format!(
             "dimension = 3\n[time]\nend = 1\n[[rigid]]\nname = \"ground\"\nkind = \"static\"\nshape = {{ plane = {{}} }}\n\
              [[rigid]]\nname = \"brick\"\nmass = 3\nposition = [0, 0.5, 0]\nvelocity = [0, -3, 0]\n\
              shape = {{ box = {{ size = [0.4, 0.2, 0.2] }} }}\n[rigid.fracture]\nthreshold = 0.5\nresolution = 32\nchild_factor = 1e3\n\
-             regions = {{ files = {files:?}, resolution = 64, placement = {placement:?} }}\n"
+             regions = {{ {source}, placement = {placement:?} }}\n"
         );
         let mut world = world(&text).expect("a right scene");
         for _ in 0..15 {
@@ -99,18 +121,35 @@ fn a_body_breaks_along_the_surfaces_of_files() {
         let pieces: Vec<f64> = world.model().bodies[1..].iter().map(|body| body.mass).collect();
         assert!(pieces.len() >= 2, "{placement}: {pieces:?}");
         assert!((pieces.iter().sum::<f64>() - 3.0).abs() < 1e-10);
+        counts.push(pieces);
     }
+    assert!(counts[0] == counts[1] && counts[2] == counts[3], "{counts:?}");
+    let scene = |regions: &str| {
+        format!(
+            "dimension = 3\n[time]\nend = 1\n[[rigid]]\nname = \"brick\"\nmass = 3\nshape = {{ box = {{ size = [1, 1, 1] }} }}\n\
+             [rigid.fracture]\nthreshold = 1\nregions = {{ {regions} }}\n"
+        )
+    };
+    for regions in ["", &format!("{surfaces}, {stored}")] {
+        let refused = Scene::parse("s.toml", &scene(regions), &[]).expect_err("one of both").to_string();
+        assert!(refused.contains("either `files` or `pattern`"), "{refused}");
+    }
+    let refused = world(&scene(&format!("pattern = {:?}", files[0]))).expect_err("no pattern");
+    assert!(refused.contains("brick"), "{refused}");
 }
 
 #[test]
 fn switches_of_rigid_motion_reach_the_world() {
-    let text = "dimension = 3\n[time]\nend = 1\n[free_rotation]\norder = 3\nenergy_fix = false\n\
+    let text = "dimension = 3\n[time]\nend = 1\n[free_rotation]\norder = 3\nenergy_fix = \"off\"\n\
+                [articulation]\npre_stabilization = \"pairwise\"\npost_stabilization = \"pairwise\"\nsweeps = 7\n\
                 [contact]\nshock_propagation = false\nenergy_clamp = false\npush_out = \"central_normal\"\n\
                 [[rigid]]\nname = \"a\"\nmass = 1\nshape = { box = { size = [1, 1, 1] } }\n";
     let mut world = world(text).expect("a right scene");
     let options = *world.options_mut();
     assert_eq!(options.orientation_order, splashdown_rigid::OrientationOrder::Third);
     assert_eq!(options.energy_fix, splashdown_rigid::EnergyFix::Off);
+    let pairwise = splashdown_rigid::joint::Stabilization::Pairwise;
+    assert_eq!(options.joints, splashdown_couple::JointOptions { pre: pairwise, post: pairwise, sweeps: 7 });
     assert!(
         !options.contact.shock_propagation
             && !options.contact.clamp_collisions

@@ -27,6 +27,11 @@ use std::ops::Range;
 const SHOCK_SWEEPS: usize = 12;
 const SHOCK_ENOUGH: f64 = 1e-4;
 
+/// Most sweeps for each level of the contact graph.
+const SWEEPS_OF_A_LEVEL: usize = 2;
+/// Multiple of the coarse tolerance above which an island is far from solved.
+const FAR_FROM_SOLVED: f64 = 2.0;
+
 /// Rows and bodies of an island over lanes.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Wide {
@@ -339,7 +344,12 @@ where
         let Self { wide, levels, inverse, .. } = self;
         wide.apply_start();
         let mut solved = Solved::default();
-        for iteration in 0..stop.iterations {
+        // Loads have to get to the ground: what is far from solved goes on, the more so the higher it is.
+        let most = stop.iterations.max(SWEEPS_OF_A_LEVEL * wide.highest() as usize);
+        for iteration in 0..most {
+            if iteration >= stop.iterations && solved.residual <= FAR_FROM_SOLVED * stop.coarse {
+                break;
+            }
             if layered && (iteration + 1) % SWEEPS_BEFORE_BALANCE == 0 {
                 wide.balance(levels, inverse, balance);
             }
