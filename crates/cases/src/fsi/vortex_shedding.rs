@@ -68,11 +68,7 @@ fn run(measurements: &mut Measurements, n: usize, recipes: &[Recipe]) -> Result<
 }
 
 /// Times (s) at which the velocity across the flow behind the cylinder turns positive, enough for all periods, with `n` cells across.
-fn crossings(
-    n: usize,
-    options: CouplingOptions,
-    advection: Option<Advection>,
-) -> Result<Vec<f64>, CaseError> {
+fn crossings(n: usize, options: CouplingOptions, scheme: Scheme) -> Result<Vec<f64>, CaseError> {
     let h = 7.0 / n as f64;
     let inflow = Side::Inflow { velocity: Vector::from([1.0, 0.0]) };
     let sides = [[inflow, Side::open()], [Side::slip(); 2]];
