@@ -26,8 +26,10 @@ use std::sync::{Mutex, PoisonError};
 const FACTORISED: usize = 6_000;
 /// Sum of the other entries of a face's row to its diagonal up to which viscosity is weak: a few iterations with the diagonal are cheaper than a factor or multigrid.
 const WEAK: f64 = 0.5;
-/// Relative residual of velocity solves that are not factorised.
+/// Residual of velocity solves that are not factorised, relative to that of the first guess.
 const INNER_TOLERANCE: f64 = 1e-11;
+/// Residual, relative to the momenta, that is only rounding.
+const ROUNDING: f64 = 1e-15;
 /// Relative residual of the pressure: well below what the divergence asks for, so that slow flows come to rest.
 const OUTER_TOLERANCE: f64 = 1e-9;
 
@@ -387,6 +389,7 @@ struct Inner {
     method: Method,
     momentum: Vec<f64>,
     velocity: Vec<f64>,
+    residual: Vec<f64>,
     workspace: Workspace,
     iterations: usize,
     held: Option<HeldVelocities>,
@@ -524,7 +527,9 @@ impl<'a> PressureSchur<'a> {
         let size = matrix.rows();
         let len = Twist::<D>::LEN;
         let weak = is_weak(matrix, free);
-        let method = if (D == 2 || size <= FACTORISED) && (!weak || scalars > 0) {
+        // A heavy body would leave the fluid around it to rounding of its momentum.
+        let movable = scalars > 0 || structure.solids.iter().any(Option::is_some);
+        let method = if (D == 2 || size <= FACTORISED) && (!weak || movable) {
             Method::Factor(Box::new(SparseCholesky::new(matrix).map_err(&failed)?))
         } else {
             let faces = if weak {
@@ -555,6 +560,7 @@ impl<'a> PressureSchur<'a> {
             method,
             momentum: vec![0.0; size],
             velocity: vec![0.0; size],
+            residual: vec![0.0; size],
             workspace: Workspace::default(),
             iterations: 0,
             held: None,
@@ -614,8 +620,15 @@ impl Inner {
         match &mut self.method {
             Method::Factor(factor) => factor.solve(momentum, q),
             Method::Iterate(preconditioner) => {
-                q.fill(0.0);
-                let stopping = Stopping::relative(INNER_TOLERANCE);
+                // Relative to what the preconditioner leaves, not to the momenta: a heavy body has most of these and knows its velocity at once, the fluid around it does not.
+                preconditioner.apply(momentum, q);
+                matrix.multiply(q, &mut self.residual);
+                vector::subtract_from(momentum, &mut self.residual);
+                let (whole, left) = (vector::norm(momentum), vector::norm(&self.residual));
+                if left <= ROUNDING * whole {
+                    return Ok(());
+                }
+                let stopping = Stopping::relative((INNER_TOLERANCE * left / whole).max(ROUNDING));
                 let mut iteration = Iteration::new(stopping);
                 let solved =
                     pcg(matrix, preconditioner.as_mut(), momentum, q, &mut iteration, &mut self.workspace)?;
