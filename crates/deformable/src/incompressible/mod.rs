@@ -264,7 +264,7 @@ where
             let wanted = self.wanted_rates(dt);
             let more = self.project(solid, moving, step == 0, &wanted, 1.0 / dt, kept, report)?;
             pressed.resize(more.len(), Twist::zero());
-            pressed.iter_mut().zip(&more).for_each(|(pressed, more)| *pressed = *pressed + *more);
+            pressed.iter_mut().zip(&more).for_each(|(pressed, more)| *pressed += *more);
         }
         Ok(pressed)
     }

@@ -157,7 +157,7 @@ where
         let responses = inverse_mass.multiply_rows(&rows)?;
         // Joints and patches of contacts say some things twice.
         let factor = SparseCholesky::of_semidefinite(&symmetric(&responses.product(&rows.transpose())?)?)?;
-        Ok(Keeping::Exact { rows, responses, wanted, factor: RefCell::new(factor) })
+        Ok(Keeping::Exact { rows, responses, wanted, factor: RefCell::new(Box::new(factor)) })
     }
 
     /// The change of the stacked velocity over `tau` seconds by the positive definite or the indefinite system, from `velocity` (m/s) of all particles; `impulse` (kg m/s) are all forces but
@@ -266,7 +266,7 @@ where
     /// Each carrier with its links, which share nothing.
     Bodies(Projection<'a, D>),
     /// All constraints at once.
-    Exact { rows: CsrMatrix, responses: CsrMatrix, wanted: Vec<f64>, factor: RefCell<SparseCholesky> },
+    Exact { rows: CsrMatrix, responses: CsrMatrix, wanted: Vec<f64>, factor: RefCell<Box<SparseCholesky>> },
     /// Carriers with their links, row after row, and back, several times.
     Swept { bodies: Projection<'a, D>, rows: Vec<SweptRow>, sweeps: usize },
 }
