@@ -168,6 +168,7 @@ impl SolidStep {
     }
 
     /// Lets stiff solids follow what contact has found ([`crate::hold`]); `velocity` are theirs at the end of the step, `None` for those to the half step.
+    #[expect(clippy::too_many_arguments, reason = "what the stage of the step knows")]
     pub fn hold<const D: usize>(
         &mut self,
         model: &Model<D>,
