@@ -166,6 +166,7 @@ fn all_forms_of_the_system_have_the_same_solution() {
         mass: FaceMass::Fraction,
         tangential: Tangential::FluidSide,
         form: CouplingForm::Pressure,
+        ..CouplingOptions::default()
     };
     let full = CouplingOptions { mass: FaceMass::Full, ..fraction };
     for options in [fraction, full] {
