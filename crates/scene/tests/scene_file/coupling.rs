@@ -73,15 +73,16 @@ fn forms_agree_with_soft_bodies() {
             found.extend(&state.solids.motion.velocity);
             found
         };
-        let reference = run("pressure");
+        // Without viscosity the form in pressures lumps the fluid on particles axis by axis, a difference of the order of a cell (FS-T14); the others share it as the weights say.
+        let forms =
+            if viscosity == 0.0 { ["impulses", "kkt", "lumped"] } else { ["pressure", "impulses", "kkt"] };
+        let reference = run(forms[0]);
         let size = reference.iter().fold(0.0f64, |most, v| most.max(v.abs()));
         assert!(size > 1e-3);
-        for form in ["impulses", "kkt"] {
+        for form in &forms[1..] {
             let other = run(form);
             let far = reference.iter().zip(&other).fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
-            // Without viscosity the form in pressures lumps the fluid on particles axis by axis, the others as the weights share it: a difference of the order of a cell.
-            let allowed = if viscosity == 0.0 { 2e-2 } else { 1e-6 };
-            assert!(far <= allowed * size, "{form}, viscosity {viscosity}: {far:e} of {size:e}");
+            assert!(far <= 1e-6 * size, "{form}, viscosity {viscosity}: {far:e} of {size:e}");
         }
     }
 }
@@ -91,7 +92,7 @@ fn forms_agree_with_soft_bodies() {
 fn weights_are_chosen_in_the_scene() {
     let run = |weights: &str| {
         let text = format!(
-            "dimension = 3\n[time]\nend = 1\n[fluid]\ncell = 0.1\ncells = [8, 8, 8]\nsides = {{ kind = \"open\" }}\nvelocity = [0, 1, 0]\nliquids = [{{ name = \"air\", density = 1.2 }}]\n[fluid.coupling]\nweights = \"{weights}\"\n[[deformable]]\nname = \"sheet\"\ngeometry = {{ sheet = {{ corner = [0.22, 0.33, 0.61], u = [0.4, 0, 0], v = [0, 0, -0.4], cells = [5, 5] }} }}\ndensity = 1000\nmaterial = {{ young = 1000, damping = 0.01 }}\nelastic = {{ thickness = 0.001 }}\n"
+            "dimension = 3\n[time]\nend = 1\n[fluid]\ncell = 0.1\ncells = [8, 8, 8]\nsides = {{ kind = \"open\" }}\nvelocity = [0, 1, 0]\nliquids = [{{ name = \"air\", density = 1.2 }}]\n[fluid.coupling]\nweights = \"{weights}\"\n[[deformable]]\nname = \"sheet\"\ngeometry = {{ sheet = {{ corner = [0.22, 0.33, 0.61], u = [0.4, 0, 0], v = [0, 0, -0.4], cells = [5, 5] }} }}\ndensity = 20\nmaterial = {{ young = 1000, damping = 0.01 }}\nelastic = {{ thickness = 0.001 }}\n"
         );
         let mut world = space(&text).expect("right");
         for _ in 0..3 {
@@ -101,8 +102,7 @@ fn weights_are_chosen_in_the_scene() {
         velocity.chunks_exact(3).map(|v| v[1]).sum::<f64>() / (velocity.len() / 3) as f64
     };
     let (ray, area) = (run("ray"), run("area"));
-    // Both are lifted against gravity by the same stream.
-    let fallen = -9.81 * 0.006;
-    assert!(ray > fallen + 0.05, "{ray}");
+    // Lighter than the air that it displaces the way of, it goes with the stream.
+    assert!(ray > 0.3, "{ray}");
     assert!(ray != area && (area / ray - 1.0).abs() < 0.1, "{ray} and {area}");
 }
