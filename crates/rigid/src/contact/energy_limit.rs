@@ -14,7 +14,7 @@ where
 {
     /// Scales the velocities of each island so that its energy is at most that of `before`, the state at the start of the step, under `gravity`
     /// (m/s^2). Islands are left as they are if they can gain energy: by joints or moving supports; so are those with sampled shapes. Bounces gain none: bodies
-    /// that bounce are moved to where they would have ([`Self::land`]). Of bodies that nothing holds only the motion relative to each other is scaled: their
+    /// that bounce are moved to where they would have (`land`). Of bodies that nothing holds only the motion relative to each other is scaled: their
     /// momentum and angular momentum stay.
     #[inline(never)]
     pub fn limit_energy(
