@@ -5,7 +5,7 @@ pub(crate) fn of(scene: &str) -> Option<&'static [u8]> {
     PICTURES.iter().find(|(name, _)| *name == scene).map(|(_, bytes)| *bytes)
 }
 
-const PICTURES: [(&str, &[u8]); 73] = [
+const PICTURES: [(&str, &[u8]); 86] = [
     ("quickstart", include_bytes!("../../../docs/gallery/quickstart.jpg")),
     ("splashdown", include_bytes!("../../../docs/gallery/splashdown.jpg")),
     ("quickstart-2d", include_bytes!("../../../docs/gallery/quickstart-2d.jpg")),
@@ -27,6 +27,10 @@ const PICTURES: [(&str, &[u8]); 73] = [
     ("broken-table", include_bytes!("../../../docs/gallery/broken-table.jpg")),
     ("ragdolls", include_bytes!("../../../docs/gallery/ragdolls.jpg")),
     ("incompressible-drop", include_bytes!("../../../docs/gallery/incompressible-drop.jpg")),
+    ("incompressible-stairs", include_bytes!("../../../docs/gallery/incompressible-stairs.jpg")),
+    ("incompressible-squeeze", include_bytes!("../../../docs/gallery/incompressible-squeeze.jpg")),
+    ("incompressible-tori", include_bytes!("../../../docs/gallery/incompressible-tori.jpg")),
+    ("incompressible-puddle", include_bytes!("../../../docs/gallery/incompressible-puddle.jpg")),
     ("squashed-cube", include_bytes!("../../../docs/gallery/squashed-cube.jpg")),
     ("scrambled-cube", include_bytes!("../../../docs/gallery/scrambled-cube.jpg")),
     ("rollers", include_bytes!("../../../docs/gallery/rollers.jpg")),
@@ -60,6 +64,15 @@ const PICTURES: [(&str, &[u8]); 73] = [
     ("smoke-ring", include_bytes!("../../../docs/gallery/smoke-ring.jpg")),
     ("falling-cylinder", include_bytes!("../../../docs/gallery/falling-cylinder.jpg")),
     ("floating-boxes", include_bytes!("../../../docs/gallery/floating-boxes.jpg")),
+    ("falling-plate", include_bytes!("../../../docs/gallery/falling-plate.jpg")),
+    ("rising-sphere", include_bytes!("../../../docs/gallery/rising-sphere.jpg")),
+    ("buoyant-spheres", include_bytes!("../../../docs/gallery/buoyant-spheres.jpg")),
+    ("dropped-spheres", include_bytes!("../../../docs/gallery/dropped-spheres.jpg")),
+    ("fountain-bodies", include_bytes!("../../../docs/gallery/fountain-bodies.jpg")),
+    ("past-cylinder", include_bytes!("../../../docs/gallery/past-cylinder.jpg")),
+    ("vortex-shedding", include_bytes!("../../../docs/gallery/vortex-shedding.jpg")),
+    ("beam-in-channel", include_bytes!("../../../docs/gallery/beam-in-channel.jpg")),
+    ("elastic-disk", include_bytes!("../../../docs/gallery/elastic-disk.jpg")),
     ("boat", include_bytes!("../../../docs/gallery/boat.jpg")),
     ("cloth-bag", include_bytes!("../../../docs/gallery/cloth-bag.jpg")),
     ("balloon", include_bytes!("../../../docs/gallery/balloon.jpg")),
