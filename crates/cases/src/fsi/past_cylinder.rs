@@ -10,8 +10,9 @@ use crate::{Case, CaseError, Measurements, Speed};
 use splashdown_couple::World;
 use splashdown_couple::fluid_structure::CouplingOptions;
 use splashdown_fluid::advect::{Advection, Scheme};
-use splashdown_fluid::{FluidModel, FluidOptions, FluidState, Liquid, Side};
+use splashdown_fluid::{FluidModel, FluidOptions, FluidState, Liquid, Obstacle, Side};
 use splashdown_geometry::grid::{Interpolation, Reach};
+use splashdown_geometry::shapes::Shape;
 use splashdown_math::{Frame, Twist, Vector};
 use splashdown_rigid::{Body, Geometry, Kind};
 use std::sync::Arc;
@@ -84,17 +85,22 @@ fn velocities(n: usize, options: Option<CouplingOptions>) -> Result<[Vector<2>; 
     let inflow = Side::Inflow { velocity: Vector::from([1.0, 0.0]) };
     let domain = domain([n, n], 4.0 / n as f64, [[inflow, Side::open()], [Side::slip(); 2]])?;
     let mut model = FluidModel::new(domain, Liquid { viscosity: 0.1, ..Liquid::new("fluid", 1.0) });
+    let middle = Vector::from([2.0, 2.0]);
     match options {
         Some(_) => {
             model.options.advection =
                 Some(Advection { scheme: Scheme::SemiLagrangian, ..Advection::default() });
         }
-        None => model.options = FluidOptions::chorin(),
+        None => {
+            model.options = FluidOptions::chorin();
+            let cylinder = Shape::ball(0.5).and_then(|shape| shape.translated(middle)).map_err(failed)?;
+            model.obstacles.push(Obstacle::fixed("cylinder", cylinder));
+        }
     }
     let mut world = World::<2>::new(Vector::zeros()).map_err(failed)?;
     let geometry = Arc::new(Geometry::sphere(0.5).map_err(failed)?);
     let cylinder = Body::with_geometry("cylinder", Kind::Static, 1.0, geometry).map_err(failed)?;
-    let frame = Frame { position: Vector::from([2.0, 2.0]), ..Frame::identity() };
+    let frame = Frame { position: middle, ..Frame::identity() };
     world.add_body(cylinder, frame, Twist::zero());
     world.set_coupling(options);
     let state = FluidState::at_rest(&model);

@@ -4,7 +4,7 @@ use super::super::fluid::setup::failed;
 use crate::{Case, CaseError, Measurements, Speed};
 use splashdown_couple::World;
 use splashdown_geometry::grid::Location;
-use splashdown_math::Vector;
+use splashdown_math::{Frame, Vector};
 use splashdown_scene::{AnyWorld, build, load};
 
 const fn case(
@@ -107,14 +107,21 @@ fn run_boat(measurements: &mut Measurements) -> Result<(), CaseError> {
     let resolution = "40x30x40";
     let (level, cell) = (0.8, 0.05);
     let (mut freeboard, mut inside) = (f64::INFINITY, 0.0f64);
+    // Where the scene puts the boat; a body's own axes are those of its inertia.
+    let (place, mut start) = (Vector::from([1.0, 0.92, 1.0]), Frame::identity());
     let world = play("boat", 5.0, |world, _| {
         let time = world.state().time;
+        let frame = world.state().bodies[body(world, "boat")].frame;
+        if time == 0.0 {
+            start = frame;
+        }
         if (1.0..2.0).contains(&time) {
-            let frame = world.state().bodies[body(world, "boat")].frame;
-            freeboard = freeboard.min(frame.position[1] + 0.28 - level);
+            // The scene's axes, as the boat has carried them along.
+            let drawn = |x: &Vector<3>| start.to_world(&frame.to_object(x)) - place;
+            freeboard = freeboard.min(frame.to_world(&start.to_object(&(place + Vector::from([0.0, 0.28, 0.0]))))[1] - level);
             // A cell from its walls, so that no cell that they cut is counted.
             let hold = |x: &Vector<3>| {
-                let x = frame.to_object(x);
+                let x = drawn(x);
                 x[0].abs() < 0.52 - cell && x[2].abs() < 0.32 - cell && (-0.12 + cell..0.28).contains(&x[1])
             };
             inside = inside.max(water(world, hold));
