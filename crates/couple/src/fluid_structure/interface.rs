@@ -5,10 +5,11 @@ use splashdown_fluid::pressure::PressureProblem;
 use splashdown_fluid::{CellKind, Guest};
 use splashdown_geometry::grid::Index;
 use splashdown_math::{Dim, Space, Twist, Vector};
+use splashdown_parallel::prelude::*;
 
 /// Least part of its dual cell that a coupling face carries.
 pub(super) const LEAST_FRACTION: f64 = 1e-3;
-/// Samples along each axis of a dual cell from which the part outside a solid is found.
+/// Samples along each axis of a dual cell from which the part outside a solid is found; a power of two.
 const SAMPLES: usize = 4;
 
 /// A face that a guest closes, wholly or in part, with fluid on one side at least.
@@ -72,16 +73,22 @@ where
             let placement = &guests[guest].placement;
             let row = row_of(axis, &problem.domain.arm(&placement.frame.position, &at));
             let closed = 1.0 - problem.walls.open(axis, face);
-            // A face that is partly open carries its fluid itself.
-            let part = match mass {
-                _ if closed < 1.0 => 0.0,
-                FaceMass::Full => 1.0,
-                FaceMass::Fraction => outside(problem, &guests[guest], &at).clamp(LEAST_FRACTION, 1.0),
-            };
-            let mass = part * problem.density(axis, face) * grid.cell_volume();
-            found.push(CouplingFace { axis, face, guest, closed, mass, row });
+            found.push(CouplingFace { axis, face, guest, closed, mass: 0.0, row });
         }
     }
+    found.par_iter_mut().for_each(|coupled| {
+        let (axis, face) = (coupled.axis, coupled.face);
+        // A face that is partly open carries its fluid itself.
+        let part = match mass {
+            _ if coupled.closed < 1.0 => 0.0,
+            FaceMass::Full => 1.0,
+            FaceMass::Fraction => {
+                let at = problem.walls.open_faces().component(axis).lattice().position(face);
+                outside(problem, &guests[coupled.guest], &at).clamp(LEAST_FRACTION, 1.0)
+            }
+        };
+        coupled.mass = part * problem.density(axis, face) * grid.cell_volume();
+    });
     found
 }
 
@@ -93,19 +100,33 @@ where
     let h = problem.domain.grid().spacing();
     let frame = &guest.placement.frame;
     let centre = frame.position + problem.domain.arm(&frame.position, at);
-    let part = 1.0 / SAMPLES as f64;
-    let width = part * h.min();
-    let count = SAMPLES.pow(D as u32);
-    let sum: f64 = (0..count)
-        .map(|sample| {
-            let mut rest = sample;
-            let x = Vector::from_fn(|a, _| {
-                let step = rest % SAMPLES;
-                rest /= SAMPLES;
-                centre[a] + ((step as f64 + 0.5) * part - 0.5) * h[a]
-            });
-            (0.5 + guest.form.signed_distance(&frame.to_object(&x)) / width).clamp(0.0, 1.0)
+    let width = h.min() / SAMPLES as f64;
+    sampled(guest, &centre, &h, SAMPLES, width)
+}
+
+/// Mean over `samples` along each axis of a box of how much of each is outside the guest, whose surface is `width` (m) thick; where all samples are on one side, the distance of the centre tells.
+fn sampled<const D: usize>(
+    guest: &Guest<D>,
+    centre: &Vector<D>,
+    size: &Vector<D>,
+    samples: usize,
+    width: f64,
+) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    let distance = guest.form.signed_distance(&guest.placement.frame.to_object(centre));
+    // No sample is farther from the centre than half a diagonal.
+    if samples == 1 || distance.abs() > 0.5 * (size.norm() + width) {
+        return (0.5 + distance / width).clamp(0.0, 1.0);
+    }
+    let half = size * 0.5;
+    let parts = 1usize << D;
+    let sum: f64 = (0..parts)
+        .map(|part| {
+            let corner = Vector::from_fn(|a, _| if part >> a & 1 == 1 { 0.5 } else { -0.5 });
+            sampled(guest, &(centre + half.component_mul(&corner)), &half, samples / 2, width)
         })
         .sum();
-    sum / count as f64
+    sum / parts as f64
 }
