@@ -65,6 +65,8 @@ fn main() {
     let dt = 1.0 / rate;
     let mut parts = [0.0; 5];
     let steps = (seconds * rate) as usize;
+    // A line each so many steps.
+    let every: usize = std::env::var("TRACE").ok().and_then(|word| word.parse().ok()).unwrap_or(0);
     for step in 0..steps {
         let stage = ContactStage {
             bodies: &bodies,
@@ -115,7 +117,7 @@ fn main() {
         solver.limit_energy(&stage, &Vector::from([0.0, -9.81, 0.0]), &before, &moved, &mut motions);
         lap(&mut parts[4]);
         frames = moved;
-        if std::env::var("TRACE").is_ok() && step < 60 {
+        if every > 0 && step % every == 0 {
             let energy: f64 = bodies
                 .iter()
                 .zip(&frames)
@@ -129,9 +131,24 @@ fn main() {
                 })
                 .sum();
             let r = solver.report();
+            let fastest = motions.iter().map(|m| m.velocity.norm()).fold(0.0, f64::max);
+            let which = (0..motions.len())
+                .max_by(|&i, &j| motions[i].velocity.norm().total_cmp(&motions[j].velocity.norm()));
+            let place = which.map_or(Vector::zeros(), |i| frames[i].position);
+            let square: f64 = motions.iter().map(|m| m.velocity.norm_squared()).sum();
             println!(
-                "{step} energy {energy:.4} touching {} contacts {} its {} residual {:.1e} overlap {:.2e} {:.2e} levels {}",
-                r.touching, r.contacts, r.iterations, r.residual, r.overlap_before, r.overlap_after, r.levels
+                "{step} fastest {fastest:.1e} at {:.2} {:.2} {:.2} rms {:.1e} energy {energy:.4} touching {} contacts {} its {} residual {:.1e} overlap {:.2e} {:.2e} levels {}",
+                place.x,
+                place.y,
+                place.z,
+                (square / bodies.len() as f64).sqrt(),
+                r.touching,
+                r.contacts,
+                r.iterations,
+                r.residual,
+                r.overlap_before,
+                r.overlap_after,
+                r.levels
             );
         }
         if (step + 1) % (steps / 5) == 0 {

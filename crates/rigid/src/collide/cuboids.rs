@@ -10,6 +10,10 @@ const MOST: usize = 12;
 /// An edge axis must be better than the best face axis by this share of the box, so that faces win when they are parallel.
 const PREFER_FACES: f64 = 1e-3;
 
+/// Cosine above which two axes are one: faces that lie on each other rock by this little, and keep their reference and all their points. The separation along
+/// an axis counts corners far outside of the common area, which says nothing about which axis is the better one.
+const PARALLEL: f64 = 1.0 - 5e-5;
+
 /// Contacts with a gap of at most `margin` (m).
 pub(super) fn collide<const D: usize>(
     half: [&Vector<D>; 2],
@@ -51,7 +55,7 @@ pub(super) fn collide<const D: usize>(
             best_b = (gap, axis);
         }
     }
-    if best_b.0 > best.0 + prefer {
+    if best_b.0 > best.0 + prefer && turn[(best.2, best_b.1)].abs() < PARALLEL {
         best = (best_b.0, 1, best_b.1);
     }
     if D == 3 {
@@ -80,7 +84,13 @@ pub(super) fn collide<const D: usize>(
                 if gap > margin {
                     return;
                 }
-                if gap > edge.0 {
+                let along_face = match best {
+                    (_, 0, axis) if axis == u => cu,
+                    (_, 0, axis) if axis == v => cv,
+                    (_, 0, _) => 0.0,
+                    (_, _, axis) => cu * turn[(u, axis)] + cv * turn[(v, axis)],
+                };
+                if gap > edge.0 && along_face.abs() < PARALLEL * length {
                     let sign = if along > 0.0 { 1.0 } else { -1.0 };
                     let mut axis = Vector::zeros();
                     axis[u] = sign * cu / length;

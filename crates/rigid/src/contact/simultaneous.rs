@@ -9,7 +9,7 @@ use super::round::{RoundContact, is_round};
 use super::wide::{self, Source};
 use super::{ContactMemory, ContactOptions, ContactSolver, ContactStage, Contacts, both, islands, size};
 use crate::collide::Touch;
-use crate::{Body, Motion};
+use crate::{Body, Geometry, Motion};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
 use splashdown_parallel::prelude::*;
 
@@ -260,10 +260,28 @@ where
                 continue;
             };
             let known = &memory.points[first..first + points as usize];
+            let contacts = &self.contacts.contacts;
+            let mut unknown = 0;
             for contact in pair.contacts() {
-                let feature = self.contacts.contacts[contact].feature;
-                if let Some((_, impulse)) = known.iter().find(|(f, _)| *f == feature) {
-                    self.recalled[contact] = impulse * scale;
+                match known.iter().find(|(f, _)| *f == contacts[contact].feature) {
+                    Some((_, impulse)) => self.recalled[contact] = impulse * scale,
+                    None => unknown += 1,
+                }
+            }
+            // What contacts carried that are gone is carried by those that have come: faces that lie on each other change the one that the points belong to.
+            // Of bodies known by their particles others come with other normals.
+            let gone = |feature: u32| pair.contacts().all(|contact| contacts[contact].feature != feature);
+            let sampled = [pair.a, pair.b]
+                .into_iter()
+                .any(|i| stage.bodies[i as usize].geometry.as_deref().is_some_and(Geometry::is_by_particles));
+            if unknown > 0 && !sampled {
+                let left: Vector<D> =
+                    known.iter().filter(|(f, _)| gone(*f)).map(|(_, impulse)| *impulse).sum();
+                let share = left * (scale / unknown as f64);
+                for contact in pair.contacts() {
+                    if known.iter().all(|(f, _)| *f != contacts[contact].feature) {
+                        self.recalled[contact] = share;
+                    }
                 }
             }
         }
@@ -466,7 +484,7 @@ pub(super) const SAME_PATCH: f64 = 0.98;
 const CLOSED: f64 = 1e-6;
 
 /// Gap (m) up to which two bodies touch.
-pub(super) fn closed_gap<const D: usize>(pair: [&Body<D>; 2]) -> f64
+fn closed_gap<const D: usize>(pair: [&Body<D>; 2]) -> f64
 where
     Dim<D>: Space<D>,
 {

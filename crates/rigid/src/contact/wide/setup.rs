@@ -7,7 +7,8 @@ use super::{Kernel, Wide, vectorized};
 use crate::collide::Touch;
 use crate::contact::gauss_seidel::{FEWEST_ACCELERATED, Island};
 use crate::contact::manifold::contact_frame;
-use crate::contact::simultaneous::{SAME_PATCH, closed_gap, enough_iterations};
+use crate::contact::projection::slack;
+use crate::contact::simultaneous::{SAME_PATCH, enough_iterations};
 use crate::contact::{ContactStage, Contacts, InverseInertia};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
 use splashdown_parallel::prelude::*;
@@ -189,7 +190,9 @@ fn read<const D: usize>(
     let material = stage.material(a, b);
     block.coefficient[lane] = material.friction as f32;
     block.spinning[lane] = material.spinning as f32;
-    let closed = closed_gap([&stage.bodies[a], &stage.bodies[b]]);
+    // Half way into the overlap that push-out leaves alone: at its edge what sweeps leave of motion would open and close contacts from step to step, and the
+    // loads of a body on more points than it needs would wander among them for ever.
+    let nearer = 0.5 * slack([&stage.bodies[a], &stage.bodies[b]]);
     let first = block.contact[lane] as usize;
     let count = (block.points[lane] as usize).min(POINTS);
     let touches = &source.touches[first..first + count];
@@ -201,8 +204,7 @@ fn read<const D: usize>(
         centres[1][axis][lane] = source.frames[b].position[axis];
     }
     for (k, touch) in touches.iter().enumerate() {
-        let gap = if touch.gap > closed { touch.gap } else { 0.0 };
-        block.bias[k][lane] = gap / stage.dt;
+        block.bias[k][lane] = (touch.gap + nearer).max(0.0) / stage.dt;
         for axis in 0..D.min(3) {
             points[k][axis][lane] = touch.point[axis];
             let [recalled, spent] = source.starts;
