@@ -118,7 +118,8 @@ fn run_boat(measurements: &mut Measurements) -> Result<(), CaseError> {
         if (1.0..2.0).contains(&time) {
             // The scene's axes, as the boat has carried them along.
             let drawn = |x: &Vector<3>| start.to_world(&frame.to_object(x)) - place;
-            freeboard = freeboard.min(frame.to_world(&start.to_object(&(place + Vector::from([0.0, 0.28, 0.0]))))[1] - level);
+            freeboard = freeboard
+                .min(frame.to_world(&start.to_object(&(place + Vector::from([0.0, 0.28, 0.0]))))[1] - level);
             // A cell from its walls, so that no cell that they cut is counted.
             let hold = |x: &Vector<3>| {
                 let x = drawn(x);
