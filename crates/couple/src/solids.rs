@@ -271,7 +271,7 @@ where
 
     /// Do they take part in the stages of the step, both ways? Fully implicit schemes follow it.
     pub fn takes_part(&self) -> bool {
-        !matches!(self.integrator.scheme, Scheme::Implicit(_))
+        !matches!(self.integrator.scheme, Scheme::Implicit(_) | Scheme::TwoPass)
     }
 
     /// Rigid bodies of infinite mass as obstacles of the particles; those of finite mass, too, where the scheme cannot push back on them.
@@ -422,15 +422,18 @@ where
         frames: &[Frame<D>],
         step: &mut SolidStep,
         reached: &Reached<D>,
-    ) {
+    ) -> Result<(), String> {
         for (obstacle, &body) in self.integrator.obstacles.iter_mut().zip(&self.followed) {
             let now = &state.bodies[body];
             (obstacle.start, obstacle.end) = (now.frame, frames[body]);
             obstacle.twist = now.twist(&model.bodies[body]);
         }
         let SolidStep { motion, stages, .. } = step;
-        self.integrator.move_particles(&self.solid, motion, stages, |particle| reached.contains(particle));
+        self.integrator
+            .move_particles(&self.solid, motion, stages, |particle| reached.contains(particle))
+            .map_err(|error| error.to_string())?;
         self.place_carried(frames, &mut stages.next);
+        Ok(())
     }
 
     /// IV.2: solids keep off themselves and each other.
@@ -606,7 +609,7 @@ where
     /// implicit elasticity that in which no edge changes by more than three tenths, or the elastic limit.
     fn longest_step(&mut self, motion: &Motion) -> Result<f64, ForceError> {
         let scale = match self.integrator.scheme {
-            Scheme::Implicit(_) => return Ok(f64::INFINITY),
+            Scheme::Implicit(_) | Scheme::TwoPass => return Ok(f64::INFINITY),
             Scheme::C => std::f64::consts::FRAC_1_SQRT_2,
             _ => 1.0,
         };

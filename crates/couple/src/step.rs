@@ -304,7 +304,7 @@ where
     sleep.hold(state, &mut frames);
     articulation.note_errors(&frames);
     if let (Some(solids), Some(step)) = (&mut soft, &mut soft_step) {
-        solids.move_particles(model, state, &frames, step, &reached);
+        solids.move_particles(model, state, &frames, step, &reached).map_err(failed)?;
         reached.join_frames(&mut frames, &step.stages.next);
         contact.push_out(&stage, &mut frames);
         reached.part_frames(&mut frames, &mut step.stages.next);

@@ -275,7 +275,7 @@ where
         }
     }
     crate::articulate::add(&mut world, scene)?;
-    for body in scene.deformable.iter().filter(|body| body.material.is_none()) {
+    for body in scene.deformable.iter().filter(|body| !body.has_elements()) {
         add_deformable(&mut world, body)?;
     }
     crate::build_elastic::add_elastic(&mut world, scene)?;

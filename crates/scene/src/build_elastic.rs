@@ -1,9 +1,10 @@
 //! Builds bodies of finite elements from their description.
 
 use crate::build::BuildError;
+use crate::build_layers::{Recorded, add_layers, add_recorded, read_recorded};
 use crate::description::*;
 use splashdown_couple::{Binding, DampingKeeps, Release, SolidBody, SolidElement, Solids, World};
-use splashdown_deformable::collide::{Colliders, CollisionMethod};
+use splashdown_deformable::collide::{Colliders, CollisionMethod, Layer};
 use splashdown_deformable::contact::{BarrierOptions, ContactSurface, SelfContact, SelfContactOptions};
 use splashdown_deformable::element::{Damping, DampingKind, ElementError, Material};
 use splashdown_deformable::incompressible::{
@@ -22,8 +23,11 @@ use splashdown_geometry::generate::{
     CubeSplit, Diagonals, bag_triangles, ball_tetrahedra, box_hexahedra, box_tetrahedra, disc_triangles,
     sheet, torus_tetrahedra,
 };
-use splashdown_geometry::mesh::{HexahedronMesh, Mesh, SurfaceMesh, TetrahedronMesh, TriangleMesh};
+use splashdown_geometry::mesh::{
+    HexahedronMesh, Mesh, MeshError, SurfaceMesh, TetrahedronMesh, TriangleMesh,
+};
 use splashdown_math::{Dim, Space, Vector};
+use std::ops::Range;
 
 /// A mesh with everything that depends on its kind of element.
 pub(crate) struct Built<const D: usize> {
@@ -47,13 +51,23 @@ pub(crate) trait ElasticSpace<const D: usize>: Space<D> + crate::from_files::Fro
         solid: &mut Solid<D>,
         mass: &mut [f64],
     ) -> Result<(), BuildError>;
+    /// The files of a surface whose motion is known.
+    fn recorded(name: &str, own: &RecordedGeometry) -> Result<Recorded<D>, BuildError>;
+    /// A closed surface as a layer under the particles `above`.
+    fn layer(
+        name: &str,
+        faces: &[[u32; D]],
+        rest: &[f64],
+        above: Vec<Range<u32>>,
+        friction: f64,
+    ) -> Result<Layer<D>, MeshError>;
 }
 
-fn wrong(name: &str, what: impl std::fmt::Display) -> BuildError {
+pub(crate) fn wrong(name: &str, what: impl std::fmt::Display) -> BuildError {
     BuildError::Elastic { name: name.into(), reason: what.to_string() }
 }
 
-fn point<const D: usize>(name: &str, values: &[f64]) -> Result<Vector<D>, BuildError> {
+pub(crate) fn point<const D: usize>(name: &str, values: &[f64]) -> Result<Vector<D>, BuildError> {
     if values.len() == D {
         Ok(Vector::from_column_slice(values))
     } else {
@@ -72,6 +86,20 @@ fn boundary<const D: usize>(surface: &SurfaceMesh<D>, nodes: &[u32]) -> Vec<[u32
 }
 
 impl ElasticSpace<2> for Dim<2> {
+    fn recorded(name: &str, _: &RecordedGeometry) -> Result<Recorded<2>, BuildError> {
+        Err(wrong(name, "this geometry exists in three dimensions only"))
+    }
+
+    fn layer(
+        name: &str,
+        faces: &[[u32; 2]],
+        rest: &[f64],
+        above: Vec<Range<u32>>,
+        friction: f64,
+    ) -> Result<Layer<2>, MeshError> {
+        Layer::of_particles(name, faces, rest, above, friction)
+    }
+
     fn mesh(name: &str, geometry: &Geometry) -> Result<Built<2>, BuildError> {
         let failed = |error: splashdown_geometry::generate::GenerateError| wrong(name, error);
         let mesh: TriangleMesh<2> = match geometry {
@@ -131,9 +159,24 @@ impl ElasticSpace<2> for Dim<2> {
 }
 
 impl ElasticSpace<3> for Dim<3> {
+    fn recorded(name: &str, own: &RecordedGeometry) -> Result<Recorded<3>, BuildError> {
+        read_recorded(name, own)
+    }
+
+    fn layer(
+        name: &str,
+        faces: &[[u32; 3]],
+        rest: &[f64],
+        above: Vec<Range<u32>>,
+        friction: f64,
+    ) -> Result<Layer<3>, MeshError> {
+        Layer::of_particles(name, faces, rest, above, friction)
+    }
+
     fn mesh(name: &str, geometry: &Geometry) -> Result<Built<3>, BuildError> {
         let failed = |error: splashdown_geometry::generate::GenerateError| wrong(name, error);
         let tetrahedra = |mesh: TetrahedronMesh| {
+            mesh.check_distinct_elements().map_err(|error| wrong(name, error))?;
             let around = mesh.boundary().map_err(|error| wrong(name, error))?;
             Ok(Built {
                 surface: boundary(&around.mesh, &around.points),
@@ -218,7 +261,9 @@ impl ElasticSpace<3> for Dim<3> {
                     tetrahedra(mesh)
                 }
             }
-            Geometry::Chain(_) => Err(wrong(name, "a chain has no elements; leave out `material`")),
+            Geometry::Chain(_) | Geometry::Recorded(_) => {
+                Err(wrong(name, "this geometry has no elements; leave out `material`"))
+            }
         }
     }
 
@@ -411,7 +456,7 @@ pub(crate) fn add_elastic<const D: usize>(world: &mut World<D>, scene: &Scene) -
 where
     Dim<D>: ElasticSpace<D>,
 {
-    let bodies: Vec<&Deformable> = scene.deformable.iter().filter(|body| body.material.is_some()).collect();
+    let bodies: Vec<&Deformable> = scene.deformable.iter().filter(|body| body.has_elements()).collect();
     if bodies.is_empty() {
         return Ok(());
     }
@@ -424,6 +469,7 @@ where
         ElasticIntegrator::LinearlyImplicit => Scheme::LinearlyImplicit,
         ElasticIntegrator::BackwardEuler => Scheme::Implicit(ImplicitScheme::BackwardEuler),
         ElasticIntegrator::AverageAcceleration => Scheme::Implicit(ImplicitScheme::AverageAcceleration),
+        ElasticIntegrator::TwoPass => Scheme::TwoPass,
     };
     let mut solids = Solids::<D>::new(world.model().gravity, scheme);
     solids.integrator.implicit.max_iterations = step.newton_iterations as usize;
@@ -434,6 +480,11 @@ where
     let mut constant: Vec<u32> = Vec::new();
     for body in bodies {
         let name = body.name.as_str();
+        if let Geometry::Recorded(own) = &body.geometry {
+            let start = (&mut rest, &mut position, &mut velocity);
+            add_recorded(body, own, &mut solids, start, &mut surface)?;
+            continue;
+        }
         let Some(own) = &body.material else { continue };
         let is_sheet = D == 3
             && matches!(
@@ -656,7 +707,9 @@ where
     }
     solids.thickness = step.distance;
     solids.friction = scene.rigid_copies().map(|copy| copy.rigid.friction.unwrap_or(step.friction)).collect();
-    let contact = ContactSurface::new(surface);
+    let parted = add_layers(&scene.deformable, &surface, &rest, step.friction, step.distance, &mut solids)?;
+    let contact = ContactSurface::new(surface).parted(parted);
+    solids.integrator.surface = contact.points().to_vec();
     solids.integrator.method = match step.collisions {
         ElasticCollisions::Swept => CollisionMethod::Swept,
         ElasticCollisions::Projected => CollisionMethod::Projected,
@@ -681,11 +734,13 @@ where
             BarrierOptions { reach: own.thickness, friction: own.friction, ..BarrierOptions::default() };
         solids.integrator.self_contact =
             Some(SelfContact::new(contact, &rest, options).with_barrier(barrier));
-        // The barrier keeps every iterate free of intersections, so a step that has not fully converged is still a good state.
-        solids.integrator.implicit.strict = false;
-        // Motions of a fiftieth of the distance that contact keeps do not show, and stiff contact forces make a residual say little.
-        solids.integrator.implicit.resolution = 0.02 * own.thickness;
-        solids.integrator.implicit.linear_tolerance = 0.1;
+        if matches!(scheme, Scheme::Implicit(_)) {
+            // The barrier keeps every iterate free of intersections, so a step that has not fully converged is still a good state.
+            solids.integrator.implicit.strict = false;
+            // Motions of a fiftieth of the distance that contact keeps do not show, and stiff contact forces make a residual say little.
+            solids.integrator.implicit.resolution = 0.02 * own.thickness;
+            solids.integrator.implicit.linear_tolerance = 0.1;
+        }
     }
     if let Some(resolution) = step.resolution {
         solids.integrator.implicit.resolution = resolution;

@@ -52,6 +52,8 @@ const FILES: &[(&str, &str)] = &[
     ("cloth-on-ball", include_str!("../../../scenes/cloth-on-ball.toml")),
     ("cloth-folds", include_str!("../../../scenes/cloth-folds.toml")),
     ("cloth-stack", include_str!("../../../scenes/cloth-stack.toml")),
+    ("cape", include_str!("../../../scenes/cape.toml")),
+    ("soft-pegs", include_str!("../../../scenes/soft-pegs.toml")),
     ("press", include_str!("../../../scenes/press.toml")),
     ("spring-beam", include_str!("../../../scenes/spring-beam.toml")),
     ("muscle", include_str!("../../../scenes/muscle.toml")),

@@ -2,9 +2,12 @@
 //! (spec 3.15), with Coulomb friction.
 
 mod friction;
+mod layer;
 mod surface;
 
 pub use friction::{Touch, friction_map, theta};
+pub use layer::Layer;
+pub(crate) use layer::ranks;
 pub use surface::SurfaceObstacle;
 
 use splashdown_geometry::bounds::Aabb;
@@ -215,26 +218,42 @@ pub(crate) struct Path<'a> {
     pub dt: f64,
 }
 
-/// Collides the motion along `path` against all obstacles: corrects `next` (the end positions) and `velocity` (that of the start of the step), and
-/// returns the contacts in the order of obstacles and particles.
-pub(crate) fn collide<const D: usize>(
-    obstacles: &[Obstacle<D>],
-    colliders: &Colliders,
-    method: CollisionMethod,
-    movable: impl Fn(u32) -> bool + Sync,
-    path: &Path<'_>,
-    next: &mut [f64],
-    velocity: &mut [f64],
-) -> Vec<Touch<D>>
+/// Particles against obstacles: those that already met one, and where.
+pub(crate) struct Collision<'a, const D: usize> {
+    pub path: Path<'a>,
+    pub colliders: &'a Colliders,
+    pub method: CollisionMethod,
+    touches: Vec<Touch<D>>,
+    touched: Vec<bool>,
+    obstacles: u32,
+}
+
+impl<'a, const D: usize> Collision<'a, D>
 where
     Dim<D>: Space<D>,
 {
-    use crate::force::read;
-    let Path { position, moving, dt } = *path;
-    let mut touches = Vec::new();
-    let mut touched = vec![false; position.len() / D];
-    for (index, obstacle) in obstacles.iter().enumerate() {
-        let found = colliders.find::<D, _>(next, &obstacle.bounds(), |node, x| {
+    pub fn new(path: Path<'a>, colliders: &'a Colliders, method: CollisionMethod) -> Self {
+        let touched = vec![false; path.position.len() / D];
+        Self { path, colliders, method, touches: Vec::new(), touched, obstacles: 0 }
+    }
+
+    /// The contacts, in the order of obstacles and particles.
+    pub fn into_touches(self) -> Vec<Touch<D>> {
+        self.touches
+    }
+
+    /// Collides the motion against the next obstacle: corrects `next` (the end positions) and `velocity` (that of the start of the step).
+    pub fn meet(
+        &mut self,
+        obstacle: &Obstacle<D>,
+        movable: impl Fn(u32) -> bool + Sync,
+        next: &mut [f64],
+        velocity: &mut [f64],
+    ) {
+        use crate::force::read;
+        let Path { position, moving, dt } = self.path;
+        let (method, touched, index) = (self.method, &self.touched, self.obstacles);
+        let found = self.colliders.find::<D, _>(next, &obstacle.bounds(), |node, x| {
             if !movable(node) || !obstacle.stops(node) {
                 return None;
             }
@@ -261,7 +280,7 @@ where
             };
             let touch = Touch {
                 node,
-                obstacle: index as u32,
+                obstacle: index,
                 normal: probe.normal,
                 body_velocity: probe.velocity,
                 friction: obstacle.friction,
@@ -272,9 +291,9 @@ where
             let at = D * touch.node as usize;
             next[at..at + D].copy_from_slice(x.as_slice());
             velocity[at..at + D].copy_from_slice(v.as_slice());
-            touched[touch.node as usize] = true;
-            touches.push(touch);
+            self.touched[touch.node as usize] = true;
+            self.touches.push(touch);
         }
+        self.obstacles += 1;
     }
-    touches
 }

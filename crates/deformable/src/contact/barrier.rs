@@ -133,10 +133,7 @@ where
 
     /// For obstacles only.
     pub(crate) fn obstacles_only() -> Self {
-        Self::new(
-            ContactSurface { faces: Vec::new(), edges: Vec::new(), points: Vec::new() },
-            BarrierOptions::default(),
-        )
+        Self::new(ContactSurface::default(), BarrierOptions::default())
     }
 
     /// Begins a step: stiffness, and the friction of the contacts at its start.

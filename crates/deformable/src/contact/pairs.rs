@@ -7,6 +7,7 @@ use splashdown_geometry::bvh::Bvh;
 use splashdown_geometry::ccd::{CcdOptions, Motion, first_contact, proximity};
 use splashdown_math::{Dim, Space, Vector};
 use splashdown_parallel::prelude::*;
+use std::ops::Range;
 
 /// Faces (triangles in 3D, segments in 2D), edges (3D only) and points over particles.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -14,6 +15,8 @@ pub struct ContactSurface<const D: usize> {
     pub(super) faces: Vec<[u32; D]>,
     pub(super) edges: Vec<[u32; 2]>,
     pub(super) points: Vec<u32>,
+    /// Particles of two bodies that do not touch, in either order.
+    pub(super) parted: Vec<[Range<u32>; 2]>,
 }
 
 /// The parts of a pair.
@@ -84,7 +87,21 @@ impl<const D: usize> ContactSurface<D> {
             edges.sort_unstable();
             edges.dedup();
         }
-        Self { faces, edges, points }
+        Self { faces, edges, points, parted: Vec::new() }
+    }
+
+    /// Lets the particles of each two ranges pass each other: layers, of which one is an obstacle of the other.
+    #[must_use]
+    pub fn parted(mut self, pairs: Vec<[Range<u32>; 2]>) -> Self {
+        self.parted = pairs;
+        self
+    }
+
+    fn may_touch(&self, a: u32, b: u32) -> bool {
+        let between = |[one, other]: &[Range<u32>; 2]| {
+            (one.contains(&a) && other.contains(&b)) || (one.contains(&b) && other.contains(&a))
+        };
+        !self.parted.iter().any(between)
     }
 
     /// Faces.
@@ -131,7 +148,8 @@ impl<const D: usize> ContactSurface<D> {
         };
         let mut found: Vec<(PairKind, [u32; 4])> = points
             .pairs_with(faces, |point, face| {
-                !self.faces[face as usize].contains(&self.points[point as usize])
+                let (point, face) = (self.points[point as usize], &self.faces[face as usize]);
+                !face.contains(&point) && self.may_touch(point, face[0])
             })
             .into_iter()
             .map(|[point, face]| {
@@ -142,7 +160,7 @@ impl<const D: usize> ContactSurface<D> {
         // There are edges in 3D only.
         let apart = |i: u32, j: u32| {
             let ([a, b], other) = (self.edges[i as usize], self.edges[j as usize]);
-            !other.contains(&a) && !other.contains(&b)
+            !other.contains(&a) && !other.contains(&b) && self.may_touch(a, other[0])
         };
         found.extend(edges.self_pairs(apart).into_iter().map(|[i, j]| {
             let ([a, b], [c, d]) = (self.edges[i as usize], self.edges[j as usize]);

@@ -105,6 +105,7 @@ where
         mesh.check_indices()?;
         mesh.check_finite()?;
         mesh.check_distinct_corners()?;
+        mesh.check_distinct_elements()?;
         material.law.check()?;
         material.damping.check()?;
         if !(material.density.is_finite() && material.density > 0.0) {

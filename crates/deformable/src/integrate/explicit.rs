@@ -12,7 +12,7 @@ use super::velocity::{Damped, add_resistance};
 use super::{
     Carriers, ConstraintRow, IntegrateError, IntegrationReport, Integrator, Link, Motion, Scheme, SolveCount,
 };
-use crate::collide::{CollisionMethod, Path, Touch, collide, friction_map};
+use crate::collide::{Collision, CollisionMethod, Obstacle, Path, Touch, friction_map};
 use crate::force::read;
 use crate::incompressible::{Kept, Pushed};
 use crate::solid::Solid;
@@ -51,42 +51,66 @@ impl<const D: usize> Integrator<D>
 where
     Dim<D>: Space<D>,
 {
-    /// Contacts with objects that the motion `moving` would make from here.
+    /// Obstacles, then layers from the lowest on, stop the particles that run into them: corrects the end positions `next` and `velocity` (that of the start of the step). Returns the contacts and
+    /// the layers as the obstacles that follow the others.
+    pub(super) fn stop_particles(
+        &self,
+        motion: &Motion,
+        moving: &[f64],
+        dt: f64,
+        movable: impl Fn(u32) -> bool + Sync,
+        next: &mut [f64],
+        velocity: &mut [f64],
+    ) -> Result<(Vec<Touch<D>>, Vec<Obstacle<D>>), IntegrateError> {
+        let path = Path { position: &motion.position, moving, dt };
+        let mut collision = Collision::new(path, &self.colliders, self.method);
+        for obstacle in &self.obstacles {
+            collision.meet(obstacle, &movable, next, velocity);
+        }
+        let mut layers = Vec::with_capacity(self.layers.len());
+        for layer in &self.layers {
+            let obstacle = layer.obstacle(dt, &motion.position, next)?;
+            collision.meet(&obstacle, &movable, next, velocity);
+            layers.push(obstacle);
+        }
+        Ok((collision.into_touches(), layers))
+    }
+
+    /// Contacts with objects that the motion `moving` would make from here, and the layers there.
     pub(super) fn coming_touches(
         &self,
         solid: &Solid<D>,
         motion: &Motion,
         moving: &[f64],
         dt: f64,
-    ) -> Vec<Touch<D>> {
+    ) -> Result<(Vec<Touch<D>>, Vec<Obstacle<D>>), IntegrateError> {
         let (mut next, mut velocity) = (plus(&motion.position, dt, moving), moving.to_vec());
-        collide(
-            &self.obstacles,
-            &self.colliders,
-            self.method,
-            |node| !solid.pinned()[node as usize],
-            &Path { position: &motion.position, moving, dt },
-            &mut next,
-            &mut velocity,
-        )
+        let movable = |node: u32| !solid.pinned()[node as usize];
+        self.stop_particles(motion, moving, dt, movable, &mut next, &mut velocity)
     }
 
     /// What damping has to know of contacts in the prediction: those with rigid bodies, and the obstacles that particles run into by the other forces.
-    fn coming_links(&self, solid: &Solid<D>, motion: &Motion, dt: f64) -> Vec<Link<D>> {
-        if !self.resists(solid)
-            || (self.links.is_empty() && self.rows.is_empty() && self.obstacles.is_empty())
-        {
-            return Vec::new();
+    fn coming_links(
+        &self,
+        solid: &Solid<D>,
+        motion: &Motion,
+        dt: f64,
+    ) -> Result<Vec<Link<D>>, IntegrateError> {
+        let meets = !(self.obstacles.is_empty() && self.layers.is_empty());
+        if !self.resists(solid) || (self.links.is_empty() && self.rows.is_empty() && !meets) {
+            return Ok(Vec::new());
         }
         let mut links = self.links.clone();
-        if !self.obstacles.is_empty() {
+        if meets {
             let mut force = vec![0.0; motion.velocity.len()];
             solid.add_elastic(&mut force);
             solid.add_gravity(&mut force);
             let mut moving = motion.velocity.clone();
             add_push(solid, &force, 0.5 * dt, &mut moving);
-            links.extend(self.coming_touches(solid, motion, &moving, dt).into_iter().map(|touch| {
-                let probe = self.obstacles[touch.obstacle as usize].probe(&motion.point(touch.node as usize));
+            let (touches, layers) = self.coming_touches(solid, motion, &moving, dt)?;
+            let obstacles: Vec<&Obstacle<D>> = self.obstacles.iter().chain(&layers).collect();
+            links.extend(touches.into_iter().map(|touch| {
+                let probe = obstacles[touch.obstacle as usize].probe(&motion.point(touch.node as usize));
                 // Until it arrives at the surface, at most.
                 let speed = (-probe.distance / dt).min(touch.body_velocity.dot(&touch.normal));
                 let change = speed - touch.normal.dot(&motion.speed(touch.node as usize));
@@ -94,7 +118,7 @@ where
                 Link { particle, carrier: None, normal, arm: Vector::zeros(), change }
             }));
         }
-        links
+        Ok(links)
     }
 
     /// The change of the carriers' twists by `force` on their particles over `dt`, and by gravity.
@@ -196,7 +220,7 @@ where
             let moving = self.coupled_motion(solid, motion, dt, report)?;
             return Ok([moving.clone(), moving, Vec::new()]);
         }
-        let links = self.coming_links(solid, motion, dt);
+        let links = self.coming_links(solid, motion, dt)?;
         let [mut moving, resisted, missing] =
             if links.is_empty() && (self.rows.is_empty() || !self.resists(solid)) {
                 let (half, iterations) = self.velocity_change(solid, &motion.velocity, 0.5 * dt, &[])?;
@@ -221,7 +245,7 @@ where
             return Ok([moving, resisted, missing]);
         };
         let pairs = self.self_contact.as_ref().map_or_else(Vec::new, |c| c.rows(&motion.position, 1.0));
-        let mut touches = self.coming_touches(solid, motion, &moving, dt);
+        let (mut touches, _) = self.coming_touches(solid, motion, &moving, dt)?;
         // Under extreme pressure the correction itself pushes more particles into objects: it is found again with them.
         let rounds = if contact_first { MOST_ROUNDS } else { 1 };
         for round in 1..=rounds {
@@ -248,7 +272,7 @@ where
             }
             let place = |touch: &Touch<D>| (touch.node, touch.obstacle);
             let known: BTreeSet<(u32, u32)> = touches.iter().map(place).collect();
-            let coming = self.coming_touches(solid, motion, &moving, dt);
+            let (coming, _) = self.coming_touches(solid, motion, &moving, dt)?;
             let new: Vec<Touch<D>> =
                 coming.into_iter().filter(|touch| !known.contains(&place(touch))).collect();
             if new.is_empty() {
@@ -289,24 +313,21 @@ where
 
     /// IV.1: positions move, and obstacles stop the particles that run into them; `stages.start` loses what they take. Particles for which `elsewhere` are left out:
     /// someone else sees to their contacts.
+    ///
+    /// # Errors
+    /// A layer without a surface.
     pub fn move_particles(
         &mut self,
         solid: &Solid<D>,
         motion: &Motion,
         stages: &mut Stages,
         elsewhere: impl Fn(u32) -> bool + Sync,
-    ) {
+    ) -> Result<(), IntegrateError> {
         let Stages { moving, start, next, dt, .. } = stages;
         *next = plus(&motion.position, *dt, moving);
-        self.touches = collide(
-            &self.obstacles,
-            &self.colliders,
-            self.method,
-            |node| !solid.pinned()[node as usize] && !elsewhere(node),
-            &Path { position: &motion.position, moving, dt: *dt },
-            next,
-            start,
-        );
+        let movable = |node: u32| !solid.pinned()[node as usize] && !elsewhere(node);
+        (self.touches, _) = self.stop_particles(motion, moving, *dt, movable, next, start)?;
+        Ok(())
     }
 
     /// IV.2: self-contact between the accepted and the new positions: corrects these, and the velocities by what the average velocity changed.
@@ -374,7 +395,7 @@ where
         report: &mut IntegrationReport,
     ) -> Result<(), IntegrateError> {
         let mut stages = self.begin(solid, motion, dt, report)?;
-        self.move_particles(solid, motion, &mut stages, |_| false);
+        self.move_particles(solid, motion, &mut stages, |_| false)?;
         self.collide_self(solid, motion, &mut stages, report)?;
         let mut velocity = self.finish(solid, motion, &mut stages, report)?;
         self.repel_at_end(solid, &stages.next, &mut velocity, dt);

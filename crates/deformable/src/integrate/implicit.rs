@@ -6,6 +6,7 @@
 
 use super::newton::{Objective, minimise};
 use super::{IntegrateError, IntegrationReport, Integrator, Motion};
+use crate::collide::ranks;
 use crate::contact::Barrier;
 use crate::solid::Solid;
 use serde::{Deserialize, Serialize};
@@ -218,6 +219,82 @@ where
         Ok(report)
     }
 
+    /// A fully implicit step of every layer in turn, from the lowest on: those above see where it has gone, and it does not feel them.
+    pub(super) fn step_in_layers(
+        &mut self,
+        solid: &mut Solid<D>,
+        motion: &mut Motion,
+        dt: f64,
+        scheme: ImplicitScheme,
+        report: &mut IntegrationReport,
+    ) -> Result<(), IntegrateError> {
+        if self.layers.is_empty() {
+            return self.step_implicit(solid, motion, dt, scheme, report);
+        }
+        let ranks = ranks(&self.layers, solid.len());
+        let highest = ranks.iter().copied().max().unwrap_or(0);
+        // Positions and velocities of the ranks that are done; the others are where they were.
+        let mut done = motion.clone();
+        let obstacles = self.obstacles.len();
+        for rank in 0..=highest {
+            let mut trial = motion.clone();
+            for (particle, &own) in ranks.iter().enumerate() {
+                for at in (D * particle..D * (particle + 1)).filter(|_| own != rank) {
+                    trial.velocity[at] = (done.position[at] - motion.position[at]) / dt;
+                }
+            }
+            for layer in self.layers.iter().filter(|layer| layer.rank(&ranks) < rank) {
+                self.obstacles.push(layer.obstacle(dt, &motion.position, &done.position)?);
+            }
+            let others: Vec<usize> =
+                (0..solid.len()).filter(|&i| ranks[i] != rank && !solid.pinned()[i]).collect();
+            others.iter().for_each(|&particle| solid.set_pinned(particle, true));
+            let stepped = self.step_implicit(solid, &mut trial, dt, scheme, report);
+            others.iter().for_each(|&particle| solid.set_pinned(particle, false));
+            self.obstacles.truncate(obstacles);
+            stepped?;
+            for particle in (0..solid.len()).filter(|&i| ranks[i] == rank) {
+                let own = D * particle..D * (particle + 1);
+                done.position[own.clone()].copy_from_slice(&trial.position[own.clone()]);
+                done.velocity[own.clone()].copy_from_slice(&trial.velocity[own]);
+            }
+        }
+        *motion = done;
+        Ok(())
+    }
+
+    /// The two-pass step with all that is in the way: obstacles, layers and self-contact act on the motion of the surface between the passes.
+    pub(super) fn step_in_two_passes(
+        &mut self,
+        solid: &mut Solid<D>,
+        motion: &mut Motion,
+        dt: f64,
+        report: &mut IntegrationReport,
+    ) -> Result<(), IntegrateError> {
+        let surface = std::mem::take(&mut self.surface);
+        let start = motion.clone();
+        let meet = |own: &mut Self, solid: &Solid<D>, free: &mut Motion, report: &mut IntegrationReport| {
+            if let Some(contact) = &mut own.self_contact {
+                contact.find_pairs(&start.position);
+                contact.repel(&solid.inverse_masses(), &start.position, &mut free.velocity, dt, true);
+            }
+            let moving = free.velocity.clone();
+            free.position = super::explicit::plus(&start.position, dt, &moving);
+            let movable = |node: u32| !solid.pinned()[node as usize];
+            let Motion { position, velocity, .. } = free;
+            (own.touches, _) = own.stop_particles(&start, &moving, dt, movable, position, velocity)?;
+            if let Some(contact) = &mut own.self_contact {
+                let (masses, report) = (solid.inverse_masses(), &mut report.self_contact);
+                contact.resolve(&masses, &start.position, position, velocity, dt, report)?;
+                contact.repel(&masses, position, velocity, dt, false);
+            }
+            Ok(())
+        };
+        let stepped = self.two_passes(solid, motion, dt, &surface, meet, report);
+        self.surface = surface;
+        stepped
+    }
+
     /// The two-pass step: an implicit velocity solve that does not advance positions, `collide` on all velocities, then a second solve in which the particles of
     /// `surface` move with what it left.
     ///
@@ -232,23 +309,60 @@ where
         collide: impl FnOnce(&mut [f64]),
     ) -> Result<IntegrationReport, IntegrateError> {
         let mut report = IntegrationReport::default();
+        let start = motion.position.clone();
+        let meet = |_: &mut Self, _: &Solid<D>, free: &mut Motion, _: &mut IntegrationReport| {
+            collide(&mut free.velocity);
+            free.position = super::explicit::plus(&start, dt, &free.velocity);
+            Ok(())
+        };
+        self.two_passes(solid, motion, dt, surface, meet, &mut report)?;
+        motion.time += dt;
+        Ok(report)
+    }
+
+    /// Both passes; `meet` changes positions and velocities that the first one found at the end of the step.
+    fn two_passes(
+        &mut self,
+        solid: &mut Solid<D>,
+        motion: &mut Motion,
+        dt: f64,
+        surface: &[u32],
+        meet: impl FnOnce(&mut Self, &Solid<D>, &mut Motion, &mut IntegrationReport) -> Result<(), IntegrateError>,
+        report: &mut IntegrationReport,
+    ) -> Result<(), IntegrateError> {
+        // Contact is between the passes, not in them.
+        let (obstacles, contact) = (std::mem::take(&mut self.obstacles), self.self_contact.take());
         let mut first = motion.clone();
-        self.step_implicit(solid, &mut first, dt, ImplicitScheme::BackwardEuler, &mut report)?;
-        collide(&mut first.velocity);
+        let solved = self.step_implicit(solid, &mut first, dt, ImplicitScheme::BackwardEuler, report);
+        (self.obstacles, self.self_contact) = (obstacles, contact);
+        solved?;
+        meet(self, solid, &mut first, report)?;
         let free: Vec<u32> = surface.iter().copied().filter(|&node| !solid.pinned()[node as usize]).collect();
         let mut second = motion.clone();
         for &node in &free {
             solid.set_pinned(node as usize, true);
-            let at = D * node as usize..D * (node as usize + 1);
-            second.velocity[at.clone()].copy_from_slice(&first.velocity[at]);
+            for at in D * node as usize..D * (node as usize + 1) {
+                second.velocity[at] = (first.position[at] - motion.position[at]) / dt;
+            }
         }
-        let result = self.step_implicit(solid, &mut second, dt, ImplicitScheme::BackwardEuler, &mut report);
+        // Cloth has no inside that could follow.
+        let solved = if solid.pinned().iter().all(|pinned| *pinned) {
+            second.position = super::explicit::plus(&motion.position, dt, &second.velocity);
+            Ok(())
+        } else {
+            let (obstacles, contact) = (std::mem::take(&mut self.obstacles), self.self_contact.take());
+            let solved = self.step_implicit(solid, &mut second, dt, ImplicitScheme::BackwardEuler, report);
+            (self.obstacles, self.self_contact) = (obstacles, contact);
+            solved
+        };
         for &node in &free {
             solid.set_pinned(node as usize, false);
+            let own = D * node as usize..D * (node as usize + 1);
+            second.position[own.clone()].copy_from_slice(&first.position[own.clone()]);
+            second.velocity[own.clone()].copy_from_slice(&first.velocity[own]);
         }
-        result?;
-        second.time += dt;
+        solved?;
         *motion = second;
-        Ok(report)
+        Ok(())
     }
 }

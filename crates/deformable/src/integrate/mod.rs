@@ -10,6 +10,7 @@ mod implicit;
 mod linear;
 mod links;
 mod newton;
+mod recording;
 #[cfg(test)]
 mod tests;
 mod velocity;
@@ -23,13 +24,15 @@ pub use constrained::{ConstraintForm, ConstraintRow};
 pub use explicit::Stages;
 pub use implicit::{ImplicitOptions, ImplicitScheme, LinearSolver, NewtonReport};
 pub use links::Link;
+pub use recording::Recording;
 
-use crate::collide::{Colliders, CollisionMethod, Obstacle, Touch};
+use crate::collide::{Colliders, CollisionMethod, Layer, Obstacle, Touch};
 use crate::contact::{SelfContact, SelfContactReport};
 use crate::force::{ForceError, read};
 use crate::incompressible::{Incompressible, IncompressibleReport};
 use crate::solid::Solid;
 use serde::{Deserialize, Serialize};
+use splashdown_geometry::mesh::MeshError;
 use splashdown_math::{Dim, Space, Vector};
 use splashdown_solve::{SolveError, Workspace};
 
@@ -79,6 +82,9 @@ pub enum Scheme {
     LinearlyImplicit,
     /// Fully implicit by Newton's method.
     Implicit(ImplicitScheme),
+    /// Backward Euler in two passes (DS-34): all velocities as if nothing were in the way; obstacles, layers and self-contact act on those of [`Integrator::surface`], which moves; the inside follows
+    /// with the surface as given data.
+    TwoPass,
 }
 
 /// How much more edges may change in a linearly implicit step than in an explicit one, which is a tenth.
@@ -174,6 +180,12 @@ pub enum IntegrateError {
     Contact(String),
 }
 
+impl From<MeshError> for IntegrateError {
+    fn from(error: MeshError) -> Self {
+        Self::Contact(error.to_string())
+    }
+}
+
 impl From<SolveError> for IntegrateError {
     fn from(error: SolveError) -> Self {
         Self::Solve(error.to_string())
@@ -240,14 +252,20 @@ where
     pub max_iterations: usize,
     /// Objects to collide with.
     pub obstacles: Vec<Obstacle<D>>,
+    /// Surfaces that move whatever lies on them, from the lowest on: a layer that is above another comes after it.
+    pub layers: Vec<Layer<D>>,
     /// Particles that collide.
     pub colliders: Colliders,
+    /// Particles that [`Scheme::TwoPass`] moves first.
+    pub surface: Vec<u32>,
     /// How collisions move particles.
     pub method: CollisionMethod,
     /// Whether a contact that pulls lets go within the step.
     pub release: bool,
     /// Prescribed motions.
     pub drivers: Vec<Driver<D>>,
+    /// Motions that are known beforehand.
+    pub recordings: Vec<Recording<D>>,
     /// Self-contact.
     pub self_contact: Option<SelfContact<D>>,
     /// Bodies that keep their volume.
@@ -281,8 +299,11 @@ where
     fn clone(&self) -> Self {
         Self {
             obstacles: self.obstacles.clone(),
+            layers: self.layers.clone(),
             colliders: self.colliders.clone(),
+            surface: self.surface.clone(),
             drivers: self.drivers.clone(),
+            recordings: self.recordings.clone(),
             self_contact: self.self_contact.clone(),
             incompressible: self.incompressible.clone(),
             carriers: self.carriers.clone(),
@@ -307,10 +328,13 @@ where
             tolerance: 1e-8,
             max_iterations: 500,
             obstacles: Vec::new(),
+            layers: Vec::new(),
             colliders: Colliders::All,
+            surface: Vec::new(),
             method: CollisionMethod::Swept,
             release: false,
             drivers: Vec::new(),
+            recordings: Vec::new(),
             self_contact: None,
             incompressible: None,
             carriers: None,
@@ -352,7 +376,8 @@ where
         let mut report = IntegrationReport::default();
         self.drive(solid, &mut next, dt);
         match self.scheme {
-            Scheme::Implicit(scheme) => self.step_implicit(solid, &mut next, dt, scheme, &mut report)?,
+            Scheme::Implicit(scheme) => self.step_in_layers(solid, &mut next, dt, scheme, &mut report)?,
+            Scheme::TwoPass => self.step_in_two_passes(solid, &mut next, dt, &mut report)?,
             _ => self.step_explicit(solid, &mut next, dt, &mut report)?,
         }
         self.accept(solid, motion, &mut next, dt, &mut report)?;
@@ -374,7 +399,7 @@ where
         dt: f64,
         report: &mut IntegrationReport,
     ) -> Result<(), IntegrateError> {
-        if matches!(self.scheme, Scheme::Newmark | Scheme::Implicit(_)) {
+        if matches!(self.scheme, Scheme::Newmark | Scheme::Implicit(_) | Scheme::TwoPass) {
             self.restore_volume(solid, motion, next, dt, report)?;
         }
         next.time = motion.time + dt;
@@ -407,7 +432,7 @@ where
             let strain = solid.strain_rate_step(&motion.position, &motion.velocity);
             let elastic = safety * solid.stable_step();
             let limit = match self.scheme {
-                Scheme::Implicit(_) => f64::INFINITY,
+                Scheme::Implicit(_) | Scheme::TwoPass => f64::INFINITY,
                 Scheme::LinearlyImplicit => elastic.max(MOST_STRETCH * strain),
                 Scheme::C => strain.min(std::f64::consts::FRAC_1_SQRT_2 * elastic),
                 _ => strain.min(elastic),
@@ -443,6 +468,9 @@ where
                     motion.velocity[at + axis] = (target[axis] - motion.position[at + axis]) / dt;
                 }
             }
+        }
+        for recording in &self.recordings {
+            recording.drive(motion, dt);
         }
     }
 }

@@ -38,7 +38,7 @@ where
     ) -> Result<Vec<f64>, IntegrateError> {
         let mut free = motion.velocity.clone();
         add_push(solid, &self.explicit_force(solid), 0.5 * dt, &mut free);
-        let touches = self.coming_touches(solid, motion, &free, dt);
+        let (touches, _) = self.coming_touches(solid, motion, &free, dt)?;
         hold(&mut free, &touches);
         let pairs = self.self_contact.as_ref().map_or_else(Vec::new, |c| c.rows(&motion.position, 1.0));
         let Some(body) = &mut self.incompressible else { return Ok(free) };

@@ -43,6 +43,22 @@ impl<const D: usize, const N: usize> Mesh<D, N> {
         })
     }
 
+    /// Is every element there only once? Those with the same corners in another order are the same.
+    pub fn check_distinct_elements(&self) -> Result<(), MeshError> {
+        let sorted = |element: usize| {
+            let mut corners = self.elements[element];
+            corners.sort_unstable();
+            (corners, element)
+        };
+        let mut all: Vec<([u32; N], usize)> = (0..self.elements.len()).map(sorted).collect();
+        all.sort_unstable();
+        let twice = all.windows(2).filter(|pair| pair[0].0 == pair[1].0).min_by_key(|pair| pair[1].1);
+        twice.map_or(Ok(()), |pair| {
+            let (elements, corners) = ([pair[0].1, pair[1].1], pair[0].0.to_vec());
+            Err(MeshError::DuplicateElement { elements, corners })
+        })
+    }
+
     /// Does every point belong to an element?
     pub fn check_referenced(&self) -> Result<(), MeshError> {
         self.check_indices()?;
@@ -92,11 +108,12 @@ impl<const D: usize, const N: usize> Mesh<D, N>
 where
     Corners<N>: Element<N>,
 {
-    /// Is the mesh fit for a simulation of a solid or a sheet? Not empty, indices in range, corners different, coordinates finite, elements
+    /// Is the mesh fit for a simulation of a solid or a sheet? Not empty, indices in range, corners different, no element twice, coordinates finite, elements
     /// with a (positive) size, facets shared by two elements at most.
     pub fn check_solid(&self) -> Result<(), MeshError> {
         self.check_not_empty()?;
         self.check_distinct_corners()?;
+        self.check_distinct_elements()?;
         self.check_sizes()?;
         self.check_manifold()
     }
@@ -189,6 +206,28 @@ mod tests {
         circle(7, 1.0).check_closed().unwrap();
         sphere(6, 2.0).check_referenced().unwrap();
         tetrahedra(2).check_solid().unwrap();
+    }
+
+    #[test]
+    fn an_element_that_is_there_twice_is_named() {
+        let mut solid = tetrahedra(2);
+        let [a, b, c, d] = solid.elements[3];
+        let again = solid.elements.len();
+        for copy in [[a, b, c, d], [b, c, a, d], [d, c, b, a]] {
+            solid.elements.truncate(again);
+            solid.elements.push(copy);
+            let error = solid.check_solid().unwrap_err();
+            let MeshError::DuplicateElement { elements, .. } = &error else { panic!("{error}") };
+            assert_eq!(*elements, [3, again]);
+            assert!(error.to_string().contains("leave one of them out"), "{error}");
+        }
+        let mut cloth = sphere(4, 1.0);
+        let [a, b, c] = cloth.elements[0];
+        cloth.elements.push([c, b, a]);
+        assert!(matches!(
+            cloth.check_distinct_elements(),
+            Err(MeshError::DuplicateElement { elements: [0, _], .. })
+        ));
     }
 
     #[test]

@@ -32,6 +32,14 @@ pub enum MeshError {
         /// The repeated index.
         index: u32,
     },
+    /// The same element twice, perhaps with its corners in another order.
+    #[error("elements {elements:?} have the same corners {corners:?}; leave one of them out")]
+    DuplicateElement {
+        /// The two elements.
+        elements: [usize; 2],
+        /// Their corners, ascending.
+        corners: Vec<u32>,
+    },
     /// A coordinate that is NaN or infinite.
     #[error("point {point} has a coordinate that is not finite: {coordinates:?}")]
     NotFinite {

@@ -32,6 +32,7 @@ pub(crate) fn check(root: &Node, problems: &mut Vec<Problem>) {
             check.deformable(index, body);
             check.bindings(index, body, &rigid);
             check.ties(index, body, &deformable);
+            check.layers(index, body, &deformable);
         }
     }
     let contact: Option<Contact> = read(root.get("contact"));
@@ -390,6 +391,66 @@ impl Check<'_> {
         }
     }
 
+    /// Bodies that others lie over exist, and none is over itself in the end.
+    fn layers(&mut self, index: usize, body: &Deformable, all: &[Option<Deformable>]) {
+        let bodies = || all.iter().flatten();
+        let others = || bodies().map(|other| other.name.as_str()).filter(|name| *name != body.name);
+        for (n, over) in body.elastic.over.iter().enumerate() {
+            let path = [
+                key("deformable"),
+                Segment::Index(index),
+                key("elastic"),
+                key("over"),
+                Segment::Index(n),
+                key("body"),
+            ];
+            let below = bodies().find(|other| other.name == over.body && other.name != body.name);
+            let problem = match below {
+                None => {
+                    let hint = match crate::suggest::nearest(&over.body, others()) {
+                        Some(meant) => format!("did you mean `{meant}`?"),
+                        None => "layers are other bodies of `[[deformable]]`; rigid bodies stop everything without it".into(),
+                    };
+                    let message = format!(
+                        "`{}` is over `{}`, but there is no other soft body of that name",
+                        body.name, over.body
+                    );
+                    self.at(&path, ProblemKind::UnknownValue, message)
+                        .allowed("the name of another deformable body")
+                        .hint(hint)
+                }
+                Some(below) if matches!(below.geometry, Geometry::Chain(_) | Geometry::Sheet(_)) => {
+                    let what = format!("`{}` is over `{}`, which has no inside", body.name, over.body);
+                    self.at(&path, ProblemKind::Conflict, what)
+                        .allowed("a body with an inside, or a closed surface")
+                        .hint("cloth meets cloth by `[elastic] self_contact`")
+                }
+                Some(below) => {
+                    // All that is below this one, by and by.
+                    let mut under = vec![below];
+                    let mut at = 0;
+                    while at < under.len() {
+                        for next in under[at].elastic.over.iter() {
+                            let found = bodies().find(|other| other.name == next.body);
+                            under.extend(
+                                found.filter(|one| !under.iter().any(|known| known.name == one.name)),
+                            );
+                        }
+                        at += 1;
+                    }
+                    if !under.iter().any(|one| one.name == body.name) {
+                        continue;
+                    }
+                    let what = format!("`{}` is over `{}`, which is over it in turn", body.name, over.body);
+                    self.at(&path, ProblemKind::Conflict, what)
+                        .allowed("layers of which one is the lowest")
+                        .hint("bodies that push each other both ways meet by `[elastic] self_contact`")
+                }
+            };
+            self.problems.push(problem.found(format!("{:?}", over.body)));
+        }
+    }
+
     /// Soft bodies that others are tied to exist.
     fn ties(&mut self, index: usize, body: &Deformable, all: &[Option<Deformable>]) {
         let others =
@@ -472,7 +533,26 @@ impl Check<'_> {
 
     fn deformable(&mut self, index: usize, body: &Deformable) {
         let at = |field: &str| [key("deformable"), Segment::Index(index), key(field)];
-        self.one_mass([key("deformable"), Segment::Index(index)], &body.name, body.mass, body.density, true);
+        let recorded = matches!(body.geometry, Geometry::Recorded(_));
+        self.one_mass(
+            [key("deformable"), Segment::Index(index)],
+            &body.name,
+            body.mass,
+            body.density,
+            !recorded,
+        );
+        let given = [
+            ("material", body.material.is_some()),
+            ("mass", body.mass.is_some()),
+            ("density", body.density.is_some()),
+            ("velocity", body.velocity.is_some()),
+        ];
+        for (field, _) in given.into_iter().filter(|(_, given)| recorded && *given) {
+            let path = [key("deformable"), Segment::Index(index), key(field)];
+            let what = format!("`{}` moves as its files say, so it has no `{field}`", body.name);
+            let problem = self.at(&path, ProblemKind::Conflict, what).hint("leave it out");
+            self.problems.push(problem);
+        }
         if body.elastic.adrift && self.root.get("fluid").is_none() {
             let path = [key("deformable"), Segment::Index(index), key("elastic"), key("adrift")];
             let what = format!("`{}` is adrift in a scene without a fluid", body.name);
@@ -502,7 +582,7 @@ impl Check<'_> {
         let mut seen = HashMap::new();
         for (n, &pinned) in body.pinned.iter().enumerate() {
             let path = [key("deformable"), Segment::Index(index), key("pinned"), Segment::Index(n)];
-            if pinned >= particles && !matches!(body.geometry, Geometry::File(_)) {
+            if pinned >= particles && !matches!(body.geometry, Geometry::File(_) | Geometry::Recorded(_)) {
                 let problem = self
                     .at(
                         &path,

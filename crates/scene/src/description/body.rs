@@ -288,11 +288,11 @@ pub struct Deformable {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub density: Option<f64>,
-    /// Mass of the whole body (kg). Either `density` or `mass` is given.
+    /// Mass of the whole body (kg). Either `density` or `mass` is given; neither for a recorded surface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub mass: Option<f64>,
-    /// Elastic material: makes the mesh a body of finite elements. Every geometry but a chain needs one.
+    /// Elastic material: makes the mesh a body of finite elements. Every geometry needs one but a chain and a recorded surface.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub material: Option<super::ElasticMaterial>,
     /// More about a body of finite elements: thickness, bending, plasticity, held parts, copies.
@@ -308,6 +308,13 @@ pub struct Deformable {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-length" = "dimension"))]
     pub velocity: Option<Vec<f64>>,
+}
+
+impl Deformable {
+    /// Is it a mesh that bodies of finite elements know, rather than a chain?
+    pub fn has_elements(&self) -> bool {
+        self.material.is_some() || matches!(self.geometry, Geometry::Recorded(_))
+    }
 }
 
 /// Geometry of a deformable body.
@@ -328,6 +335,8 @@ pub enum Geometry {
     Bag(super::BagGeometry),
     /// A mesh file.
     File(super::FileGeometry),
+    /// A surface whose motion is known.
+    Recorded(super::RecordedGeometry),
 }
 
 /// A straight chain of particles.
@@ -398,7 +407,7 @@ impl Geometry {
             // Rings of at most as many points as the widest one has.
             Self::Bag(own) => own.cells.saturating_mul(own.cells.saturating_mul(3)).saturating_add(2),
             // Known only when the file is read.
-            Self::File(_) => 0,
+            Self::File(_) | Self::Recorded(_) => 0,
         }
     }
 }

@@ -117,6 +117,42 @@ pub struct FileGeometry {
     pub offset: Option<Vec<f64>>,
 }
 
+/// A closed surface of triangles whose motion is known: a finished simulation or an animation, one mesh file for every instant (3D only). It moves as the files say; bodies of elements whose
+/// `elastic.over` names it are stopped by it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RecordedGeometry {
+    /// Paths of the files, relative to the folder that the program runs in, with `*` for the number: `walk/frame-*.ply` reads `walk/frame-000000.ply` and all that follow, in the order of
+    /// their numbers. Any file of triangles; the same triangles in all of them.
+    pub files: String,
+    /// Time from one file to the next (s). In between, points are on smooth paths through their places.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub interval: f64,
+    /// Time of the first file (s); the surface rests before it, and after the last.
+    #[serde(default)]
+    pub start: f64,
+    /// Factor for all coordinates (no unit).
+    #[serde(default = "one")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub scale: f64,
+    /// Offset after scaling (m). Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension"))]
+    pub offset: Option<Vec<f64>>,
+}
+
+/// A body that this one lies on, in layers: it stops this one and does not feel it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Over {
+    /// The body below: one with an inside, or a closed surface.
+    pub body: String,
+    /// Coefficient of friction. Default: that of `[elastic]`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub friction: Option<f64>,
+}
+
 /// Elastic material of a body of elements.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -435,6 +471,10 @@ pub struct ElasticBody {
     /// Soft bodies in which particles of this one lie, such as a skin within flesh: these particles are tied by springs to the places in which they lie.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tie: Vec<TiedTo>,
+    /// Bodies that this one lies on, in layers, such as cloth over a body: their steps are found first, without this one; then their surfaces stop its points. Bodies in layers do not push each other
+    /// otherwise.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub over: Vec<Over>,
     /// Keeps its volume: a pressure for the elements around every point, beside the material (for which Poisson's ratio 0 suits best). Tetrahedra, and triangles in
     /// the plane.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -645,6 +685,9 @@ pub enum ElasticIntegrator {
     BackwardEuler,
     /// Fully implicit, second order.
     AverageAcceleration,
+    /// Backward Euler in two passes: velocities as if nothing were in the way; rigid bodies and self-contact act on the surface, which moves; what is inside follows it. Contact with friction as
+    /// in explicit schemes, with steps as long as implicit ones are. One way: rigid bodies do not feel it.
+    TwoPass,
 }
 
 /// Contact of deformable surfaces.

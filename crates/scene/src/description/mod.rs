@@ -22,9 +22,9 @@ pub use coupling::{CouplingChoices, FaceMassWord, FluidCoupling, FormWord, Tange
 pub use elastic::{
     BagGeometry, BallGeometry, BendingDescription, BendingLaw, BoxGeometry, DampingForm, DampingSolve,
     Disturbance, ElasticBody, ElasticCollisions, ElasticDamping, ElasticIntegrator, ElasticMaterial,
-    ElasticModel, ElasticStep, ElementSprings, FibreDescription, FileGeometry, Hold, Inversion,
-    PlasticDescription, Precision, Region, SelfContactDescription, SheetGeometry, TiedTo, TorusGeometry,
-    VolumeSolver, VolumeStep,
+    ElasticModel, ElasticStep, ElementSprings, FibreDescription, FileGeometry, Hold, Inversion, Over,
+    PlasticDescription, Precision, RecordedGeometry, Region, SelfContactDescription, SheetGeometry, TiedTo,
+    TorusGeometry, VolumeSolver, VolumeStep,
 };
 pub use fluid::{
     CellSize, Fluid, FluidEddies, FluidForce, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion,
