@@ -16,10 +16,11 @@ use crate::{Model, State};
 use serde::{Deserialize, Serialize};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::joint::{
-    AssemblyOptions, Impulses, Plan, PostOptions, PostReport, PreOptions, Stabilization, assemble, held_rows,
-    joint_errors, plan, post_stabilize, post_stabilize_pairwise, pre_stabilize, pre_stabilize_pairwise,
+    AssemblyOptions, HeldJointRow, Impulses, Plan, PostOptions, PostReport, PreOptions, Stabilization,
+    assemble, held_rows, joint_errors, plan, post_stabilize, post_stabilize_pairwise, pre_stabilize,
+    pre_stabilize_pairwise,
 };
-use splashdown_rigid::{BodyState, Kind};
+use splashdown_rigid::{BodyState, Kind, Motion as RigidMotion};
 use std::borrow::Cow;
 
 /// What the joints took in one step.
@@ -59,6 +60,18 @@ struct Island {
     unconverged: bool,
 }
 
+/// What a joint demands of the velocities at which damping acts.
+pub(crate) struct JointRow<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    pub row: HeldRow<D>,
+    /// A coordinate that does not move, in contrast to one that is driven.
+    pub locked: bool,
+    /// What pre-stabilisation has added to its speed at the start (m/s, rad/s): impulses of this step's forces, which are yet to act.
+    pub kept: f64,
+}
+
 /// The joints during one step.
 pub(crate) struct Articulation<'a, const D: usize>
 where
@@ -91,9 +104,21 @@ where
     /// What the joints demand of the velocities at `frames`, whatever the force.
     pub fn held_rows(&self, frames: &[Frame<D>]) -> Vec<HeldRow<D>> {
         let rows = held_rows(&self.model.joints, frames, &self.plan);
-        let row = |ends: Vec<(usize, Twist<D>)>| HeldRow {
-            ends: ends.into_iter().map(|(body, wrench)| (End::Body(body), wrench)).collect(),
-            value: None,
+        rows.into_iter().map(|row| held(row.ends)).collect()
+    }
+
+    /// The same for damping, with what pre-stabilisation has already changed of them.
+    pub fn damping_rows(&self, frames: &[Frame<D>]) -> Vec<JointRow<D>> {
+        let kept = |(body, wrench): &(usize, Twist<D>)| {
+            self.kept.get(*body).map_or(0.0, |kept| {
+                wrench.dot(&RigidMotion::of(kept).twist(&self.model.bodies[*body], &frames[*body]))
+            })
+        };
+        let rows = held_rows(&self.model.joints, frames, &self.plan);
+        let row = |row: HeldJointRow<D>| JointRow {
+            locked: row.locked,
+            kept: row.ends.iter().map(kept).sum(),
+            row: held(row.ends),
         };
         rows.into_iter().map(row).collect()
     }
@@ -333,6 +358,13 @@ where
         self.report.error = joint_errors(&self.model.joints, frames).relative;
         (!self.every.is_empty()).then_some(self.report)
     }
+}
+
+fn held<const D: usize>(ends: Vec<(usize, Twist<D>)>) -> HeldRow<D>
+where
+    Dim<D>: Space<D>,
+{
+    HeldRow { ends: ends.into_iter().map(|(body, wrench)| (End::Body(body), wrench)).collect(), value: None }
 }
 
 /// Makes the velocities of `states` agree with the joints numbered `which`, all together or one after the other.

@@ -1,6 +1,7 @@
 //! What ties particles of solids to rigid bodies during a step: bindings, contacts that damping keeps, and what obstacles demand of stiff solids.
 
 use crate::Model;
+use crate::articulation::JointRow;
 use crate::fluid_structure::{End, HeldRow};
 use crate::soft_contact::STICKING;
 use crate::solids::{SolidStep, Solids, read};
@@ -182,20 +183,29 @@ where
         }
     }
 
-    /// What damping keeps of `joints` and of the contacts of rigid bodies that pushed in the last contact stage: these come no nearer by `part` of a step's change.
+    /// What damping keeps of `joints` and of the contacts of rigid bodies that pushed in the last contact stage: both have left `part` of what they move at `motions`.
     pub(crate) fn tied_rows(
         &self,
         model: &Model<D>,
         frames: &[Frame<D>],
         motions: &[RigidMotion<D>],
-        joints: Vec<HeldRow<D>>,
+        joints: Vec<JointRow<D>>,
         contact: Option<&ContactSolver<D>>,
         part: f64,
     ) -> Vec<(HeldRow<D>, f64)> {
+        let moving = |body: usize| motions[body].twist(&model.bodies[body], &frames[body]);
         let mut rows = Vec::new();
         if self.keeps.joints {
-            // Locked coordinates do not move, drives go on as they go.
-            rows.extend(joints.into_iter().map(|row| (row, 0.0)));
+            // Locked coordinates do not move but for what the step's own impulses have already given them, drives go on as they go.
+            rows.extend(joints.into_iter().map(|JointRow { row, locked, kept }| {
+                let speed = |(end, wrench): &(End, Twist<D>)| match end {
+                    End::Body(body) => wrench.dot(&moving(*body)),
+                    End::Particle(_) => 0.0,
+                };
+                let relative: f64 = row.ends.iter().map(speed).sum();
+                let change = if locked { -part * (relative - kept) - kept } else { 0.0 };
+                (row, change)
+            }));
         }
         let Some(contact) = contact.filter(|_| self.keeps.contacts) else { return rows };
         let count = model.bodies.len();
@@ -208,11 +218,8 @@ where
                 (End::Body(body), Twist::of_force(&normal, &(point - frames[body].position)))
             };
             let ends = vec![wrench(bodies[0], normal), wrench(bodies[1], -normal)];
-            let relative: f64 = (ends.iter().zip(bodies))
-                .map(|((_, wrench), body)| {
-                    wrench.dot(&motions[body].twist(&model.bodies[body], &frames[body]))
-                })
-                .sum();
+            let relative: f64 =
+                ends.iter().zip(bodies).map(|((_, wrench), body)| wrench.dot(&moving(body))).sum();
             rows.push((HeldRow { ends, value: None }, -part * relative));
         }
         rows

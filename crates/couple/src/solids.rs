@@ -3,6 +3,7 @@
 //!
 //! What does not live here: elements and integrators (`splashdown-deformable`).
 
+use crate::articulation::JointRow;
 use crate::fluid_structure::{End, HeldRow, Resistance};
 use crate::hold::{Cones, Held, hold};
 use crate::soft_contact::{Candidates, Reached, pushing_pairs};
@@ -354,7 +355,7 @@ where
         model: &Model<D>,
         state: &State<D>,
         half: &mut [RigidMotion<D>],
-        joints: Vec<HeldRow<D>>,
+        joints: Vec<JointRow<D>>,
         dt: f64,
     ) -> Result<SolidStep, String> {
         let _timed = crate::stage("soft bodies");
@@ -455,7 +456,7 @@ where
         full: &mut [RigidMotion<D>],
         step: &mut SolidStep,
         pushing: &[[u32; 2]],
-        joints: Vec<HeldRow<D>>,
+        joints: Vec<JointRow<D>>,
         contact: &ContactSolver<D>,
     ) -> Result<Vec<f64>, String> {
         let _timed = crate::stage("soft bodies");
@@ -504,11 +505,13 @@ where
         velocity: &mut Vec<f64>,
         step: &mut SolidStep,
         pushing: &[[u32; 2]],
-        joints: Vec<HeldRow<D>>,
+        joints: Vec<JointRow<D>>,
         contact: &ContactSolver<D>,
     ) -> Result<(), String> {
         let _timed = crate::stage("soft bodies");
         let SolidStep { stages, report, .. } = step;
+        // The joints hold by now.
+        let joints = joints.into_iter().map(|row| JointRow { kept: 0.0, ..row }).collect();
         let tied = self.tied_rows(model, frames, motions, joints, Some(contact), 0.0);
         self.set_carriers(model, frames, frames, &stages.next, pushing, &tied);
         self.move_carried(model, frames, motions, velocity);

@@ -175,7 +175,7 @@ where
     let mut half = velocity_to_half_step(model, state, dt, coupled)?;
     let mut soft_step = match &mut soft {
         Some(solids) => {
-            let joints = articulation.held_rows(&start_frames);
+            let joints = articulation.damping_rows(&start_frames);
             Some(solids.begin(model, state, &mut half.velocities.bodies, joints, dt).map_err(failed)?)
         }
         None => None,
@@ -323,7 +323,7 @@ where
         (Some(solids), Some(step)) => {
             let (start, full) = (&start.bodies, &mut full.velocities.bodies);
             let pushing = reached.pushing(contact, count);
-            let joints = articulation.held_rows(&frames);
+            let joints = articulation.damping_rows(&frames);
             solids
                 .finish(model, state, &frames, start, full, step, &pushing, joints, contact)
                 .map_err(failed)?
@@ -365,7 +365,7 @@ where
         && solids.damps_after_contact(model)
     {
         let motions = &mut full.velocities.bodies;
-        let (pushing, joints) = (reached.pushing(contact, count), articulation.held_rows(&frames));
+        let (pushing, joints) = (reached.pushing(contact, count), articulation.damping_rows(&frames));
         solids
             .damp(model, &frames, motions, &mut soft_velocity, step, &pushing, joints, contact)
             .map_err(failed)?;

@@ -22,6 +22,10 @@ pub struct Rings<const D: usize> {
     /// Simplices around each node with the corner that it is: `corners * simplex + corner`.
     starts: Vec<usize>,
     around: Vec<u32>,
+    /// Nodes of the simplices around each node, each once, and of every corner of those simplices, in the order of `around`, its place among these.
+    neighbour_starts: Vec<usize>,
+    neighbours: Vec<u32>,
+    slots: Vec<u32>,
     rest: Vec<f64>,
     null_modes: Vec<Mode>,
     /// Rest volumes of the simplices (m^D).
@@ -57,6 +61,22 @@ impl<const D: usize> Rings<D> {
         }
         let count = local.len() / corners;
         let null_modes = null_modes(corners, &local, nodes.len());
+        let [mut neighbours, mut slots] = [Vec::new(), Vec::new()];
+        let mut neighbour_starts = vec![0];
+        for node in 0..nodes.len() {
+            let first = neighbours.len();
+            for &place in &around[starts[node]..starts[node + 1]] {
+                let simplex = place as usize / corners;
+                for other in &local[corners * simplex..corners * (simplex + 1)] {
+                    let found = neighbours[first..].iter().position(|known| known == other);
+                    slots.push(found.unwrap_or(neighbours.len() - first) as u32);
+                    if found.is_none() {
+                        neighbours.push(*other);
+                    }
+                }
+            }
+            neighbour_starts.push(neighbours.len());
+        }
         let mut rings = Self {
             corners,
             null_modes,
@@ -64,6 +84,9 @@ impl<const D: usize> Rings<D> {
             nodes,
             starts,
             around,
+            neighbour_starts,
+            neighbours,
+            slots,
             rest: Vec::new(),
             rest_simplices: vec![0.0; count],
             gradients: vec![Vector::zeros(); corners * count],
@@ -139,43 +162,73 @@ impl<const D: usize> Rings<D> {
 
     /// `out = dV/dt` of the rings at the last update for the given velocities: minus `G^T v`.
     pub fn apply(&self, velocity: &[f64], out: &mut [f64]) {
-        let rates: Vec<f64> = (0..self.volumes.len())
-            .into_par_iter()
-            .with_min_len(512)
-            .map(|simplex| {
-                let places = self.corners * simplex..self.corners * (simplex + 1);
-                let along = |place: usize| {
-                    let node = self.nodes[self.simplices[place] as usize];
-                    self.gradients[place].dot(&read::<D>(velocity, node))
-                };
-                places.map(along).sum()
-            })
-            .collect();
-        let share = 1.0 / self.corners as f64;
+        match self.corners {
+            4 => self.apply_with::<4>(velocity, out),
+            _ => self.apply_with::<3>(velocity, out),
+        }
+    }
+
+    /// [`Self::apply`] for simplices of `N` corners.
+    fn apply_with<const N: usize>(&self, velocity: &[f64], out: &mut [f64]) {
+        let (simplices, gradients) = (self.simplices.as_chunks::<N>().0, self.gradients.as_chunks::<N>().0);
+        let own: Vec<[f64; D]> = self.nodes.iter().map(|&node| read::<D>(velocity, node).into()).collect();
+        let mut rates = vec![0.0; simplices.len()];
+        rates.par_iter_mut().enumerate().with_min_len(512).for_each(|(simplex, rate)| {
+            let (nodes, gradients) = (&simplices[simplex], &gradients[simplex]);
+            let mut sum = 0.0;
+            for corner in 0..N {
+                let v = &own[nodes[corner] as usize];
+                for axis in 0..D {
+                    sum += gradients[corner][axis] * v[axis];
+                }
+            }
+            *rate = sum;
+        });
+        let share = 1.0 / N as f64;
         out.par_iter_mut().enumerate().with_min_len(512).for_each(|(node, out)| {
-            let simplices = &self.around[self.starts[node]..self.starts[node + 1]];
-            *out = simplices.iter().map(|&place| rates[place as usize / self.corners]).sum::<f64>() * share;
+            let mut sum = 0.0;
+            for &place in &self.around[self.starts[node]..self.starts[node + 1]] {
+                sum += rates[place as usize / N];
+            }
+            *out = sum * share;
         });
     }
 
     /// Mean of ring pressures over the corners of each simplex.
     pub fn means(&self, pressure: &[f64]) -> Vec<f64> {
         let share = 1.0 / self.corners as f64;
-        let mean = |corners: &[u32]| corners.iter().map(|&node| pressure[node as usize]).sum::<f64>() * share;
-        self.simplices.par_chunks(self.corners).with_min_len(512).map(mean).collect()
+        let mut means = vec![0.0; self.volumes.len()];
+        let parts = self.simplices.par_chunks(self.corners).zip(means.par_iter_mut());
+        parts.with_min_len(512).for_each(|(corners, mean)| {
+            let mut sum = 0.0;
+            for &node in corners {
+                sum += pressure[node as usize];
+            }
+            *mean = sum * share;
+        });
+        means
     }
 
     /// Adds the transpose, `-G p`: the push of ring pressures on the particles.
     pub fn add_transpose(&self, pressure: &[f64], impulse: &mut [f64]) {
         let mean = self.means(pressure);
-        let push = |node: usize| {
-            let mut sum = Vector::<D>::zeros();
+        match self.corners {
+            4 => self.add_transpose_with::<4>(&mean, impulse),
+            _ => self.add_transpose_with::<3>(&mean, impulse),
+        }
+    }
+
+    /// [`Self::add_transpose`] for simplices of `N` corners with mean pressures.
+    fn add_transpose_with<const N: usize>(&self, mean: &[f64], impulse: &mut [f64]) {
+        let mut pushes = vec![[0.0; D]; self.len()];
+        pushes.par_iter_mut().enumerate().with_min_len(512).for_each(|(node, push)| {
             for &place in &self.around[self.starts[node]..self.starts[node + 1]] {
-                sum += self.gradients[place as usize] * mean[place as usize / self.corners];
+                let (gradient, mean) = (&self.gradients[place as usize], mean[place as usize / N]);
+                for axis in 0..D {
+                    push[axis] += gradient[axis] * mean;
+                }
             }
-            sum
-        };
-        let pushes: Vec<Vector<D>> = (0..self.len()).into_par_iter().with_min_len(512).map(push).collect();
+        });
         for (&particle, push) in self.nodes.iter().zip(&pushes) {
             for axis in 0..D {
                 impulse[D * particle as usize + axis] += push[axis];
@@ -202,31 +255,43 @@ impl<const D: usize> Rings<D> {
 
     /// What the pressure of one ring does to each node of the simplices around it.
     fn pushes(&self, node: usize) -> Vec<(u32, Vector<D>)> {
+        let neighbours = &self.neighbours[self.neighbour_starts[node]..self.neighbour_starts[node + 1]];
+        let mut pushes = vec![Vector::zeros(); neighbours.len()];
+        self.add_pushes(node, &mut pushes);
+        neighbours.iter().copied().zip(pushes).collect()
+    }
+
+    /// Adds the same to `pushes`, one a neighbour.
+    fn add_pushes(&self, node: usize, pushes: &mut [Vector<D>]) {
         let share = 1.0 / self.corners as f64;
-        let mut pushes: Vec<(u32, Vector<D>)> = Vec::new();
-        for &place in &self.around[self.starts[node]..self.starts[node + 1]] {
+        let (from, to) = (self.starts[node], self.starts[node + 1]);
+        let slots = self.slots[self.corners * from..self.corners * to].chunks_exact(self.corners);
+        for (&place, slots) in self.around[from..to].iter().zip(slots) {
             let first = place as usize / self.corners * self.corners;
-            for place in first..first + self.corners {
-                let other = self.simplices[place];
-                match pushes.iter_mut().find(|push| push.0 == other) {
-                    Some(push) => push.1 += self.gradients[place] * share,
-                    None => pushes.push((other, self.gradients[place] * share)),
-                }
+            for (gradient, &slot) in self.gradients[first..first + self.corners].iter().zip(slots) {
+                pushes[slot as usize] += gradient * share;
             }
         }
-        pushes
     }
 
     /// Diagonal of `R W R^T` with the inverse masses `W` of all particles.
     pub fn diagonal(&self, inverse_mass: &[f64]) -> Vec<f64> {
         // What every simplex around a ring does to each of its particles adds up before it is squared.
-        let of = |node: usize| -> f64 {
-            let square = |(other, push): &(u32, Vector<D>)| {
-                inverse_mass[self.nodes[*other as usize] as usize] * push.norm_squared()
-            };
-            self.pushes(node).iter().map(square).sum()
-        };
-        (0..self.len()).into_par_iter().with_min_len(128).map(of).collect()
+        let mut diagonal = vec![0.0; self.len()];
+        diagonal.par_chunks_mut(256).enumerate().for_each(|(chunk, diagonal)| {
+            let mut pushes = Vec::new();
+            for (node, diagonal) in (256 * chunk..).zip(diagonal) {
+                let (from, to) = (self.neighbour_starts[node], self.neighbour_starts[node + 1]);
+                pushes.clear();
+                pushes.resize(to - from, Vector::zeros());
+                self.add_pushes(node, &mut pushes);
+                let square = |(&other, push): (&u32, &Vector<D>)| {
+                    inverse_mass[self.nodes[other as usize] as usize] * push.norm_squared()
+                };
+                *diagonal = self.neighbours[from..to].iter().zip(&pushes).map(square).sum();
+            }
+        });
+        diagonal
     }
 }
 

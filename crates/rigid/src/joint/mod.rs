@@ -28,7 +28,7 @@ pub use assemble::{AssemblyOptions, AssemblyReport, assemble};
 pub use coordinates::{JointErrors, joint_errors};
 pub use drive::{Control, Drive, Plan, PoseDrive, Signal, plan, response};
 pub use pairwise::{Stabilization, post_stabilize_pairwise, pre_stabilize_pairwise, project_by_sweeps};
-pub use post::{PostOptions, PostReport, held_rows, post_stabilize, project};
+pub use post::{HeldJointRow, PostOptions, PostReport, held_rows, post_stabilize, project};
 pub use pre::{Goal, Impulses, PreOptions, PreReport, pre_stabilize};
 
 use crate::{Body, Kind};

@@ -59,13 +59,24 @@ where
     problem.solve(bodies, states, options)
 }
 
-/// What joints demand of velocities at `frames` whatever the force: locked coordinates, and drives without a cap. Each is a list of bodies and wrenches; the sum of the products
-/// of wrenches and twists is the relative speed along it (m/s, rad/s).
+/// One demand of a joint on velocities.
+#[derive(Debug, Clone, PartialEq)]
+pub struct HeldJointRow<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// Bodies and wrenches; the sum of the products of wrenches and twists is the relative speed along the row (m/s, rad/s).
+    pub ends: Vec<(usize, Twist<D>)>,
+    /// A coordinate that does not move, in contrast to one that is driven.
+    pub locked: bool,
+}
+
+/// What joints demand of velocities at `frames` whatever the force: locked coordinates, and drives without a cap.
 pub fn held_rows<const D: usize>(
     joints: &[Joint<D>],
     frames: &[Frame<D>],
     plan: &Plan<D>,
-) -> Vec<Vec<(usize, Twist<D>)>>
+) -> Vec<HeldJointRow<D>>
 where
     Dim<D>: Space<D>,
 {
@@ -81,7 +92,10 @@ where
             Purpose::Pose(_) => plan.poses[index].as_ref().is_some_and(|want| want.half_cap.is_infinite()),
             Purpose::Damping(_) => false,
         });
-        held.extend(unyielding.map(|row| row.ends().map(|(body, wrench)| (body, *wrench)).collect()));
+        held.extend(unyielding.map(|row| HeldJointRow {
+            ends: row.ends().map(|(body, wrench)| (body, *wrench)).collect(),
+            locked: matches!(row.purpose, Purpose::Lock | Purpose::Limit { .. }),
+        }));
     }
     held
 }
