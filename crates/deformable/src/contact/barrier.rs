@@ -289,11 +289,14 @@ where
         }
     }
 
-    /// Adds contact and friction forces; returns the largest on a particle (N).
-    pub(crate) fn add_force(&self, force: &mut [f64]) -> f64 {
+    /// Adds contact and friction forces; returns the largest on a particle that is not pinned (N).
+    pub(crate) fn add_force(&self, pinned: &[bool], force: &mut [f64]) -> f64 {
         let mut largest = 0.0f64;
         for contact in &self.active {
-            largest = largest.max(contact.force);
+            let mut nodes = contact.nodes.iter().zip(&contact.weights);
+            if nodes.any(|(&node, &weight)| weight != 0.0 && !pinned[node as usize]) {
+                largest = largest.max(contact.force);
+            }
             for (&node, &weight) in contact.nodes.iter().zip(&contact.weights) {
                 if weight != 0.0 {
                     for axis in 0..D {

@@ -107,7 +107,7 @@ where
             residual.iter_mut().zip(&product).for_each(|(residual, product)| *residual -= product);
         }
         if let Some(barrier) = &self.barrier {
-            scale = scale.max(barrier.add_force(&mut residual));
+            scale = scale.max(barrier.add_force(solid.pinned(), &mut residual));
         }
         for (particle, residual) in residual.chunks_exact_mut(D).enumerate() {
             if solid.pinned()[particle] {
@@ -149,7 +149,9 @@ where
 {
     let mut value = objective.value(solid, x)?;
     let (mut residual, mut scale) = objective.residual(solid, x);
-    let weight = solid.masses().iter().map(|mass| mass * solid.gravity.norm()).fold(0.0, f64::max);
+    // Forces on what moves as told say nothing of how well the others are balanced.
+    let free = solid.masses().iter().zip(solid.pinned()).filter(|(_, pinned)| !**pinned);
+    let weight = free.map(|(mass, _)| mass * solid.gravity.norm()).fold(0.0, f64::max);
     let potential = solid.is_conservative();
     let extent = x.iter().fold(0.0f64, |most, x| most.max(x.abs()));
     let mut report = NewtonReport::default();
