@@ -5,7 +5,7 @@ pub(crate) fn of(scene: &str) -> Option<&'static [u8]> {
     PICTURES.iter().find(|(name, _)| *name == scene).map(|(_, bytes)| *bytes)
 }
 
-const PICTURES: [(&str, &[u8]); 86] = [
+const PICTURES: [(&str, &[u8]); 88] = [
     ("quickstart", include_bytes!("../../../docs/gallery/quickstart.jpg")),
     ("splashdown", include_bytes!("../../../docs/gallery/splashdown.jpg")),
     ("quickstart-2d", include_bytes!("../../../docs/gallery/quickstart-2d.jpg")),
@@ -41,6 +41,8 @@ const PICTURES: [(&str, &[u8]); 86] = [
     ("cloth-on-ball", include_bytes!("../../../docs/gallery/cloth-on-ball.jpg")),
     ("cloth-folds", include_bytes!("../../../docs/gallery/cloth-folds.jpg")),
     ("cloth-stack", include_bytes!("../../../docs/gallery/cloth-stack.jpg")),
+    ("cape", include_bytes!("../../../docs/gallery/cape.jpg")),
+    ("soft-pegs", include_bytes!("../../../docs/gallery/soft-pegs.jpg")),
     ("press", include_bytes!("../../../docs/gallery/press.jpg")),
     ("spring-beam", include_bytes!("../../../docs/gallery/spring-beam.jpg")),
     ("muscle", include_bytes!("../../../docs/gallery/muscle.jpg")),
