@@ -79,6 +79,9 @@ pub fn minres(
 /// `|A r| / (|A| |r|)` at which the residual counts as a null vector: below it, rounding in the Lanczos vectors hides any progress.
 const NULL_IMAGE: f64 = 1e-9;
 
+/// Part of the operator's size below which a Lanczos vector is rounding, whose square in the preconditioner's norm may come out negative.
+const USED_UP: f64 = 1e-6;
+
 /// One run of the recurrence from a fresh residual.
 struct Cycle<'a> {
     operator: &'a dyn LinearOperator,
@@ -136,6 +139,12 @@ impl Cycle<'_> {
             beta_old = beta;
             beta = match lanczos_norm(r_new, y) {
                 Ok(beta) => beta,
+                // The space is used up and what is left is rounding: the step ends the cycle.
+                Err(Outcome::IndefinitePreconditioner)
+                    if -vector::dot(r_new, y) <= (USED_UP * *self.operator_scale).powi(2) =>
+                {
+                    0.0
+                }
                 Err(outcome) => return Some(outcome),
             };
             *self.operator_scale = self.operator_scale.max(alpha.abs()).max(beta);

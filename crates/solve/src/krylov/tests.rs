@@ -164,6 +164,34 @@ fn a_tolerance_below_rounding_stagnates_instead_of_lying() {
     }
 }
 
+/// The identity, whose rounding turns what is next to nothing round.
+struct Rounding;
+
+impl Preconditioner for Rounding {
+    fn apply(&mut self, r: &[f64], z: &mut [f64]) {
+        let sign = if r.iter().all(|value| value.abs() < 1e-9) { -1.0 } else { 1.0 };
+        z.iter_mut().zip(r).for_each(|(z, r)| *z = sign * r);
+    }
+}
+
+#[test]
+fn a_used_up_space_is_no_indefinite_preconditioner() {
+    // Three different eigenvalues: the fourth Lanczos vector is rounding.
+    let diagonal: Vec<f64> = (0..30).map(|i| [1.0, -0.7, 2.3][i % 3]).collect();
+    let rhs: Vec<f64> = (0..30).map(|i| (i as f64 * 0.7).sin()).collect();
+    let mut x = vec![0.0; 30];
+    let report = minres(
+        &CsrMatrix::from_diagonal(&diagonal),
+        &mut Rounding,
+        &rhs,
+        &mut x,
+        &mut Iteration::new(Stopping::relative(1e-14)),
+        &mut Workspace::default(),
+    )
+    .unwrap();
+    assert!(report.outcome.converged() && report.iterations < 8, "{report:?}");
+}
+
 #[test]
 fn bad_input_is_an_error() {
     let matrix = poisson(4, false);
