@@ -20,7 +20,7 @@ pub mod testing;
 pub mod vector;
 
 pub use block::{Block, ComposedBlock, FnBlock, SparseBlock, sparse_diagonal};
-pub use cholesky::{LANES, SparseCholesky};
+pub use cholesky::{LANES, PatternMemory, SparseCholesky};
 pub use csr::CsrMatrix;
 pub use error::SolveError;
 pub use krylov::{

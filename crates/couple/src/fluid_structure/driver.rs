@@ -512,6 +512,7 @@ where
         .collect();
     // Solids that move as told give their velocity to the faces they close; it does not matter what the others give.
     stepper.set_guest_twists(model, &twists_of(&solids[..rigid]), None);
+    let mut memory = std::mem::take(&mut stepper.factor_pattern);
     let problem = stepper.problem(model);
     let first = model.obstacles.len();
     let operators =
@@ -544,7 +545,9 @@ where
         pressure,
         dt,
         &model.options.pressure,
+        &mut memory,
     )?;
+    stepper.factor_pattern = memory;
     soft.velocity.copy_from_slice(&structure.velocity[..scalars]);
     read_twists(&structure.velocity[scalars..], solids);
     let on_particles = operators.particle_velocities(&structure.velocity);

@@ -17,8 +17,8 @@ use splashdown_geometry::grid::{FaceFields, Field, Index};
 use splashdown_math::{Dim, Space, Twist};
 use splashdown_solve::amg::{Amg, AmgOptions};
 use splashdown_solve::{
-    Components, CsrMatrix, Iteration, LinearOperator, NullSpace, Preconditioner, Projected, SolveError,
-    SparseCholesky, SparseVector, Stopping, Workspace, pcg, vector,
+    Components, CsrMatrix, Iteration, LinearOperator, NullSpace, PatternMemory, Preconditioner, Projected,
+    SolveError, SparseCholesky, SparseVector, Stopping, Workspace, pcg, vector,
 };
 use std::sync::{Mutex, PoisonError};
 
@@ -61,6 +61,7 @@ pub(super) fn solve<const D: usize>(
     pressure: &mut Field<D>,
     dt: f64,
     tolerance: &PressureTolerance,
+    memory: &mut PatternMemory,
 ) -> Result<(CouplingReport, Vec<Correction<D>>), FluidError>
 where
     Dim<D>: Space<D>,
@@ -147,7 +148,7 @@ where
     let known: Vec<f64> = known_strain.iter().map(|k| -k).collect();
     strain.add_transpose_multiply(&known, &mut momentum);
 
-    let system = PressureSchur::new(&divergence, &matrix, [free, scalars], structure)?;
+    let system = PressureSchur::new(&divergence, &matrix, [free, scalars], structure, memory)?;
     let mut q = vec![0.0; size];
     system.velocities(&momentum, &mut q).map_err(&failed)?;
     let mut rhs = vec![0.0; operators.cells.len()];
@@ -519,6 +520,7 @@ impl<'a> PressureSchur<'a> {
         matrix: &'a CsrMatrix,
         [free, scalars]: [usize; 2],
         structure: &Structure<D>,
+        memory: &mut PatternMemory,
     ) -> Result<Self, FluidError>
     where
         Dim<D>: Space<D>,
@@ -530,7 +532,7 @@ impl<'a> PressureSchur<'a> {
         // A heavy body would leave the fluid around it to rounding of its momentum.
         let movable = scalars > 0 || structure.solids.iter().any(Option::is_some);
         let method = if (D == 2 || size <= FACTORISED) && (!weak || movable) {
-            Method::Factor(Box::new(SparseCholesky::new(matrix).map_err(&failed)?))
+            Method::Factor(Box::new(SparseCholesky::remembering(matrix, memory).map_err(&failed)?))
         } else {
             let faces = if weak {
                 FaceInverse::Diagonal(inverse_diagonal(matrix, 0..free))

@@ -37,6 +37,7 @@ use crate::wetting::impose_contact_angle;
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::grid::{FaceFields, Field, Location};
 use splashdown_math::{Dim, Space, Vector};
+use splashdown_solve::PatternMemory;
 
 /// What one step did.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -83,6 +84,8 @@ where
     transfer: Option<surface::Transfer<D>>,
     /// The part of the box that the last step was taken in, if it was not all of it.
     inner: Option<Box<window::Window<D>>>,
+    /// The pattern of the last factor that a solve with guests made.
+    pub factor_pattern: PatternMemory,
     /// Seconds that the stages of the last step took.
     seconds: Vec<(&'static str, f64)>,
 }
@@ -121,6 +124,7 @@ where
             tension: (surfaces && model.largest_tension() > 0.0).then(|| FaceFields::new(grid, 0.0)),
             transfer: model.options.surface.apic.map(|_| surface::Transfer::new(grid)),
             inner: None,
+            factor_pattern: PatternMemory::default(),
             seconds: Vec::new(),
         })
     }

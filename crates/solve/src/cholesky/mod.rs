@@ -12,6 +12,7 @@ mod tests;
 use crate::error::check_size;
 use crate::{CsrMatrix, Preconditioner, SolveError};
 use dense::{Strip, factorise_panel, subtract_product};
+use std::sync::Arc;
 use symbolic::{ROOT, Symbolic};
 
 /// Diagonal shift, relative, that makes a semidefinite matrix definite.
@@ -25,12 +26,36 @@ pub const LANES: usize = 8;
 /// An exact factor `P A P^T = L L^T` with a fill-reducing order: a direct solver for small and medium systems, and a preconditioner.
 #[derive(Debug, Clone)]
 pub struct SparseCholesky {
-    symbolic: Symbolic,
+    symbolic: Arc<Symbolic>,
     /// Panels of the supernodes.
     values: Vec<f64>,
     shift: f64,
     /// Numbers between the passes of a solve, kept to save their allocation.
     scratch: Vec<f64>,
+}
+
+/// The analysis of the last pattern that was factorised with it.
+#[derive(Debug, Clone, Default)]
+pub struct PatternMemory {
+    offsets: Vec<usize>,
+    columns: Vec<u32>,
+    symbolic: Option<Arc<Symbolic>>,
+}
+
+impl PatternMemory {
+    fn analysis(&mut self, matrix: &CsrMatrix) -> Result<Arc<Symbolic>, SolveError> {
+        if let Some(symbolic) = &self.symbolic
+            && self.offsets == matrix.offsets()
+            && self.columns == matrix.columns()
+        {
+            return Ok(Arc::clone(symbolic));
+        }
+        let symbolic = Arc::new(Symbolic::new(matrix)?);
+        self.offsets = matrix.offsets().to_vec();
+        self.columns = matrix.columns().to_vec();
+        self.symbolic = Some(Arc::clone(&symbolic));
+        Ok(symbolic)
+    }
 }
 
 impl SparseCholesky {
@@ -39,7 +64,15 @@ impl SparseCholesky {
     /// # Errors
     /// A matrix that is not square, not symmetric (to 1e-12) or not positive definite; not enough memory.
     pub fn new(matrix: &CsrMatrix) -> Result<Self, SolveError> {
-        Self::analysed(matrix)?.factorised(matrix, 0.0)
+        Self::analysed(matrix, &mut PatternMemory::default())?.factorised(matrix, 0.0)
+    }
+
+    /// [`Self::new`], without the analysis where `memory` has it from a matrix of the same pattern; the factor has the same bits either way.
+    ///
+    /// # Errors
+    /// As [`Self::new`].
+    pub fn remembering(matrix: &CsrMatrix, memory: &mut PatternMemory) -> Result<Self, SolveError> {
+        Self::analysed(matrix, memory)?.factorised(matrix, 0.0)
     }
 
     /// Factorises a positive semidefinite matrix; a singular one is shifted by a relative 1e-9 of its diagonal, which as a preconditioner
@@ -48,20 +81,20 @@ impl SparseCholesky {
     /// # Errors
     /// As [`Self::new`], for indefinite matrices only.
     pub fn of_semidefinite(matrix: &CsrMatrix) -> Result<Self, SolveError> {
-        let analysed = Self::analysed(matrix)?;
+        let analysed = Self::analysed(matrix, &mut PatternMemory::default())?;
         match analysed.clone().factorised(matrix, 0.0) {
             Err(SolveError::NotPositiveDefinite { .. }) => analysed.factorised(matrix, SEMIDEFINITE_SHIFT),
             result => result,
         }
     }
 
-    fn analysed(matrix: &CsrMatrix) -> Result<Self, SolveError> {
+    fn analysed(matrix: &CsrMatrix, memory: &mut PatternMemory) -> Result<Self, SolveError> {
         check_size("columns of the matrix", matrix.cols(), matrix.rows())?;
         if !matrix.is_symmetric(1e-12) {
             let difference = matrix.asymmetry();
             return Err(SolveError::NotSymmetric { what: WHAT.into(), row: 0, column: 0, difference });
         }
-        let symbolic = Symbolic::new(matrix)?;
+        let symbolic = memory.analysis(matrix)?;
         Ok(Self { symbolic, values: Vec::new(), shift: 0.0, scratch: Vec::new() })
     }
 
@@ -214,35 +247,69 @@ impl SparseCholesky {
 
     fn solve_unchecked(&mut self, rhs: &[f64], x: &mut [f64]) {
         let Self { symbolic, values, scratch, .. } = self;
+        let size = symbolic.order.len();
         scratch.clear();
         scratch.extend(symbolic.order.iter().map(|&old| rhs[old as usize]));
+        // Behind the unknowns: those below a panel, side by side.
+        scratch.resize(size + symbolic.tallest, 0.0);
+        let (y, gathered) = scratch.split_at_mut(size);
         let panel = |node: usize| &values[symbolic.panel_starts[node]..symbolic.panel_starts[node + 1]];
         // L y = b, then L^T x = y.
         for node in 0..symbolic.nodes() {
             let (columns, rows) = (symbolic.columns_of(node), symbolic.rows_of(node));
-            for (k, column) in panel(node).chunks_exact(rows.len()).enumerate() {
-                let value = scratch[columns.start + k] / column[k];
-                scratch[columns.start + k] = value;
-                for (&row, factor) in rows[k + 1..].iter().zip(&column[k + 1..]) {
-                    scratch[row as usize] -= factor * value;
-                }
+            let (wide, height) = (columns.len(), rows.len());
+            let below = &mut gathered[..height - wide];
+            below.fill(0.0);
+            let own = &mut y[columns];
+            for (k, column) in panel(node).chunks_exact(height).enumerate() {
+                let value = own[k] / column[k];
+                own[k] = value;
+                subtract_scaled(value, &column[k + 1..wide], &mut own[k + 1..]);
+                subtract_scaled(value, &column[wide..], below);
+            }
+            for (&row, change) in rows[wide..].iter().zip(below.iter()) {
+                y[row as usize] += change;
             }
         }
         for node in (0..symbolic.nodes()).rev() {
             let (columns, rows) = (symbolic.columns_of(node), symbolic.rows_of(node));
-            for (k, column) in panel(node).chunks_exact(rows.len()).enumerate().rev() {
-                let sum: f64 = rows[k + 1..]
-                    .iter()
-                    .zip(&column[k + 1..])
-                    .map(|(&row, factor)| factor * scratch[row as usize])
-                    .sum();
-                scratch[columns.start + k] = (scratch[columns.start + k] - sum) / column[k];
+            let (wide, height) = (columns.len(), rows.len());
+            let below = &mut gathered[..height - wide];
+            for (value, &row) in below.iter_mut().zip(&rows[wide..]) {
+                *value = y[row as usize];
+            }
+            let own = &mut y[columns];
+            for (k, column) in panel(node).chunks_exact(height).enumerate().rev() {
+                let sum =
+                    product_sum(&column[k + 1..wide], &own[k + 1..]) + product_sum(&column[wide..], below);
+                own[k] = (own[k] - sum) / column[k];
             }
         }
-        for (value, &old) in scratch.iter().zip(&symbolic.order) {
+        for (value, &old) in y.iter().zip(&symbolic.order) {
             x[old as usize] = *value;
         }
     }
+}
+
+/// `y -= value x`.
+fn subtract_scaled(value: f64, x: &[f64], y: &mut [f64]) {
+    for (y, x) in y.iter_mut().zip(x) {
+        *y -= value * x;
+    }
+}
+
+/// `x^T y`, in four sums that a processor makes at once.
+fn product_sum(x: &[f64], y: &[f64]) -> f64 {
+    let (x_fours, x_rest) = x.as_chunks::<4>();
+    let (y_fours, y_rest) = y.as_chunks::<4>();
+    let mut sums = [0.0; 4];
+    for (x, y) in x_fours.iter().zip(y_fours) {
+        for lane in 0..4 {
+            sums[lane] += x[lane] * y[lane];
+        }
+    }
+    let rest: f64 = x_rest.iter().zip(y_rest).map(|(x, y)| x * y).sum();
+    (sums[0] + sums[1]) + (sums[2] + sums[3]) + rest
 }
 
 /// Adds the update of a child, whose rows are at `places` of the parent, to the parent's panel (`height` rows, `wide` columns) and to its own update.

@@ -31,6 +31,8 @@ pub(super) struct Symbolic {
     pub entry_starts: Vec<usize>,
     /// Entries of the matrix in the lower triangle: index of the value, place in the panel.
     pub entries: Vec<(u32, u32)>,
+    /// Most rows below the columns of a supernode.
+    pub tallest: usize,
 }
 
 impl Symbolic {
@@ -130,7 +132,12 @@ impl Symbolic {
                 in_parent[k] = at as u32;
             }
         }
+        let below = |node: usize| {
+            row_starts[node + 1] - row_starts[node] - (columns[node + 1] - columns[node]) as usize
+        };
+        let tallest = (0..count).map(below).max().unwrap_or(0);
         Some(Self {
+            tallest,
             order,
             columns,
             row_starts,

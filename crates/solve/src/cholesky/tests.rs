@@ -45,6 +45,31 @@ fn residual(matrix: &CsrMatrix, factor: &mut SparseCholesky) -> f64 {
 }
 
 #[test]
+fn a_remembered_pattern_changes_no_bit_and_another_is_analysed_anew() {
+    let mut memory = PatternMemory::default();
+    // The second has the pattern of the first, the fourth as many unknowns as the third.
+    let mut scaled = lattice(4, 2);
+    scaled.values_mut().iter_mut().for_each(|value| *value *= 1.7);
+    let chain: Vec<_> = (1..64).flat_map(|i| [(i - 1, i, -1.0), (i, i - 1, -1.0)]).collect();
+    let diagonal = (0..64).map(|i| (i, i, 3.0));
+    let chain = CsrMatrix::from_triplets(64, 64, &diagonal.chain(chain).collect::<Vec<_>>()).unwrap();
+    let mut analyses = Vec::new();
+    for matrix in [lattice(4, 2), scaled, lattice(4, 1), chain] {
+        let mut remembered = SparseCholesky::remembering(&matrix, &mut memory).unwrap();
+        let mut fresh = SparseCholesky::new(&matrix).unwrap();
+        let rhs: Vec<f64> = (0..matrix.rows()).map(|i| (i as f64).sin()).collect();
+        let (mut x, mut y) = (rhs.clone(), rhs.clone());
+        remembered.solve(&rhs, &mut x).unwrap();
+        fresh.solve(&rhs, &mut y).unwrap();
+        assert_eq!(x, y);
+        assert!(residual(&matrix, &mut remembered) < 1e-13);
+        analyses.push(remembered.symbolic);
+    }
+    assert!(Arc::ptr_eq(&analyses[0], &analyses[1]));
+    assert!(!Arc::ptr_eq(&analyses[2], &analyses[3]));
+}
+
+#[test]
 fn lattices_are_solved_to_round_off_with_little_fill() {
     for (n, block) in [(1, 1), (4, 1), (10, 1), (6, 3)] {
         let matrix = lattice(n, block);
