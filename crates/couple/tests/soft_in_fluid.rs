@@ -1,7 +1,7 @@
 //! Soft bodies in a fluid: as long as they are stiff they move as rigid ones do, and what they gain the fluid loses.
 
 use splashdown_couple::fluid_structure::{CouplingOptions, Weights};
-use splashdown_couple::{SolidBody, SolidElement, Solids, World};
+use splashdown_couple::{Binding, SolidBody, SolidElement, Solids, World};
 use splashdown_deformable::Elements;
 use splashdown_deformable::element::{Damping, DampingKind, Material as Matter};
 use splashdown_deformable::integrate::{Motion, Scheme};
@@ -34,8 +34,8 @@ fn fill(world: &mut World<3>) {
     world.set_fluid(model, state).unwrap();
 }
 
-/// Velocity (m/s) of the centre of mass of a soft cube after some time.
-fn soft(density: f64, steps: usize, weights: Weights) -> f64 {
+/// Velocity (m/s) of the centre of mass of a soft cube after some time; `bound` to a bone without a shape of its own that has all of its mass.
+fn soft(density: f64, steps: usize, weights: Weights, bound: bool) -> f64 {
     let mut world = pool();
     world.set_coupling(Some(CouplingOptions { weights, ..CouplingOptions::default() }));
     let mesh = box_tetrahedra(LOWER.into(), UPPER.into(), [4; 3], CubeSplit::Five).unwrap();
@@ -63,10 +63,25 @@ fn soft(density: f64, steps: usize, weights: Weights) -> f64 {
         activation: vec![],
     });
     let velocity = vec![0.0; position.len()];
+    if bound {
+        let (side, total) = (UPPER[0] - LOWER[0], mass.iter().sum::<f64>());
+        let bone = Body::new("bone", Kind::Dynamic, total, &[total * side * side / 6.0; 3]).unwrap();
+        let middle = (V::from(LOWER) + V::from(UPPER)) * 0.5;
+        let body = world.add_body(bone, Frame { position: middle, ..Frame::identity() }, Twist::zero());
+        let binding = |(particle, x): (usize, &V)| Binding {
+            particle: particle as u32,
+            body: body as u32,
+            place: x - middle,
+        };
+        solids.bindings = mesh.points.iter().enumerate().map(binding).collect();
+    }
     world.set_solids(solids, Motion { position, velocity, time: 0.0 });
     fill(&mut world);
     for _ in 0..steps {
         world.step(1e-3).unwrap();
+    }
+    if let Some(bone) = world.state().bodies.first() {
+        return bone.velocity[1];
     }
     let velocity = &world.state().solids.motion.velocity;
     let total: f64 = mass.iter().sum();
@@ -92,8 +107,18 @@ fn rigid(density: f64, steps: usize) -> f64 {
 fn a_stiff_soft_cube_rises_and_sinks_as_a_rigid_one() {
     // Long enough for the first elastic oscillations to average out.
     for (density, weights) in [(300.0, Weights::Ray), (3000.0, Weights::Ray), (300.0, Weights::Area)] {
-        let (soft, rigid) = (soft(density, 20, weights), rigid(density, 20));
+        let (soft, rigid) = (soft(density, 20, weights, false), rigid(density, 20));
         let far = (soft / rigid - 1.0).abs();
         assert!(far < 0.1, "density {density}, {weights:?}: soft {soft} m/s, rigid {rigid} m/s");
+    }
+}
+
+/// FS-33: what the fluid does to flesh that is bound to a bone moves the bone. It went nowhere: bones fell through water as if it were not there.
+#[test]
+fn bound_flesh_hands_the_push_of_the_fluid_to_its_bone() {
+    for density in [300.0, 3000.0] {
+        let (bound, rigid) = (soft(density, 20, Weights::Ray, true), rigid(density, 20));
+        let far = (bound / rigid - 1.0).abs();
+        assert!(far < 0.02, "density {density}: bound {bound} m/s, rigid {rigid} m/s");
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::domain::{Domain, Side};
 use crate::pressure::LEAST_THETA;
-use crate::walls::{Walls, indices};
-use splashdown_geometry::grid::{Field, Index, Location};
+use crate::walls::Walls;
+use splashdown_geometry::grid::{Field, Index, Location, box_indices};
 use splashdown_math::{Dim, Space};
 
 /// Kind of a cell (spec/fluid-base.md 3.8).
@@ -58,7 +58,7 @@ pub fn reclassify<const D: usize>(
             let mut low = [0; D];
             let mut high = counts.map(|n| n as isize);
             (low[axis], high[axis]) = if side == 0 { (0, 1) } else { (high[axis] - 1, high[axis]) };
-            for cell in indices(low, high) {
+            for cell in box_indices(low, high) {
                 let mut beyond: Index<D> = cell;
                 beyond[axis] += if side == 0 { -1 } else { 1 };
                 let kind = match domain.condition(axis, side, cell) {

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::Aabb;
-use splashdown_geometry::grid::{Boundary, FaceFields, Field, Grid, Index};
+use splashdown_geometry::grid::{Boundary, FaceFields, Field, Grid, Index, box_indices};
 use splashdown_math::Vector;
 
 /// What one side of the box, or a patch of it, does to the fluid (spec/fluid-base.md 3.1).
@@ -314,7 +314,7 @@ impl<const D: usize> Domain<D> {
                 let (mut low, mut high) = ([0; D], self.grid.cells().map(|n| n as isize));
                 (low[axis], high[axis]) = (edge, edge + 1);
                 let outward = if side == 0 { -1 } else { 1 };
-                for cell in crate::walls::indices(low, high) {
+                for cell in box_indices(low, high) {
                     let mut face = cell;
                     face[axis] += side as isize;
                     let inward = velocity.component(axis).at(face) * (outward as f64) < 0.0;

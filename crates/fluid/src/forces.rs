@@ -1,7 +1,7 @@
 //! Forces on the fluid: gravity, body forces, buoyancy of smoke, vorticity confinement (spec/fluid-base.md 3.6).
 
-use crate::walls::{cell_range, indices};
-use splashdown_geometry::grid::{FaceFields, Field, Index, Location};
+use crate::walls::cell_range;
+use splashdown_geometry::grid::{FaceFields, Field, Index, Location, box_indices};
 use splashdown_geometry::shapes::Shape;
 use splashdown_math::{Coordinates, Dim, Matrix, Space, Vector};
 use splashdown_parallel::prelude::*;
@@ -96,7 +96,7 @@ where
                     let change = dt * value[axis];
                     let Some([low, mut high]) = cell_range(&grid, &region.bounds()) else { return };
                     high[axis] = (high[axis] + 1).min(lattice.counts()[axis] as isize);
-                    for face in indices(low, high).filter(|_| change != 0.0) {
+                    for face in box_indices(low, high).filter(|_| change != 0.0) {
                         if region.contains(&lattice.position(face)) {
                             component.set(face, component.at(face) + change);
                         }

@@ -111,6 +111,24 @@ where
         Ok(())
     }
 
+    /// A copy without particles, for solves that move nothing.
+    pub fn without_particles(&self) -> Self {
+        let liquid = |liquid: &LiquidState<D>| LiquidState {
+            phi: liquid.phi.clone(),
+            markers: Markers::default(),
+            apic: ApicParticles::default(),
+            volume: liquid.volume,
+        };
+        Self {
+            time: self.time,
+            step: self.step,
+            velocity: self.velocity.clone(),
+            pressure: self.pressure.clone(),
+            smoke: self.smoke.clone(),
+            liquids: self.liquids.iter().map(liquid).collect(),
+        }
+    }
+
     /// Bytes of its fields, without particles.
     pub fn field_bytes(&self) -> usize {
         let faces: usize = self.velocity.components().iter().map(|c| 8 * c.values().len()).sum();

@@ -6,7 +6,7 @@ use crate::obstacle::{Obstacle, Placement};
 use crate::shell::SheetFace;
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::Aabb;
-use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Location};
+use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Location, box_indices};
 use splashdown_geometry::shapes::Shape;
 use splashdown_math::{Dim, Frame, Space, Vector};
 
@@ -152,7 +152,7 @@ where
     /// Gives faces that solids close new velocities (m/s) along their normals: `velocity(owner, axis, face centre)`, `None` to keep the old one.
     pub fn set_velocities(
         &mut self,
-        velocity: impl Fn(usize, usize, &Vector<D>) -> Option<f64> + Send + Sync,
+        velocity: &(impl Fn(usize, usize, &Vector<D>) -> Option<f64> + Send + Sync),
     ) {
         for axis in 0..D {
             let owners = self.owner.component(axis);
@@ -160,6 +160,26 @@ where
             self.velocity.component_mut(axis).update(|face, old| match owners.at(face) {
                 0 | SHELL => old,
                 owner => velocity(usize::from(owner) - 1, axis, &lattice.position(face)).unwrap_or(old),
+            });
+        }
+    }
+
+    /// Adds to `velocity`, on closed faces, what [`Self::set_velocities`] with the same `new` would change.
+    pub fn add_changes(
+        &self,
+        new: &(impl Fn(usize, usize, &Vector<D>) -> Option<f64> + Send + Sync),
+        velocity: &mut FaceFields<D>,
+    ) {
+        for axis in 0..D {
+            let (owners, old) = (self.owner.component(axis), self.velocity.component(axis));
+            let lattice = *owners.lattice();
+            velocity.component_mut(axis).update(|face, u| match owners.at(face) {
+                0 | SHELL => u,
+                _ if !self.is_closed(axis, face) => u,
+                owner => match new(usize::from(owner) - 1, axis, &lattice.position(face)) {
+                    Some(new) => u + (new - old.at(face)),
+                    None => u,
+                },
             });
         }
     }
@@ -229,7 +249,7 @@ where
             let lattice = *self.open.component(axis).lattice();
             let first = std::array::from_fn(|a| low[a].clamp(0, lattice.counts()[a] as isize));
             let last = std::array::from_fn(|a| (high[a] + 2).clamp(0, lattice.counts()[a] as isize));
-            for face in indices(first, last) {
+            for face in box_indices(first, last) {
                 let open = self.open.component(axis).at(face) > 0.0;
                 if open && region.contains(&lattice.position(face)) {
                     self.any_shell = true;
@@ -320,12 +340,12 @@ where
     fn add_voxels(&mut self, grid: &Grid<D>, placed: &Placed<D>, thin: bool) {
         let ([low, high], label) = (placed.range, placed.number as u16 + 1);
         let centres = placed.distances(grid);
-        for (cell, &distance) in indices(low, high).zip(&centres) {
+        for (cell, &distance) in box_indices(low, high).zip(&centres) {
             if distance <= 0.0 {
                 self.solid.set(cell, label);
             }
         }
-        for (cell, &distance) in indices(low, high).zip(&centres) {
+        for (cell, &distance) in box_indices(low, high).zip(&centres) {
             if distance > 0.0 {
                 continue;
             }
@@ -343,7 +363,7 @@ where
         }
         // What lies between two centres outside: a distance changes at most as fast as the point moves, so it is rarely worth a look.
         let counts: Index<D> = std::array::from_fn(|a| high[a] - low[a]);
-        for (place, (cell, &distance)) in indices(low, high).zip(&centres).enumerate() {
+        for (place, (cell, &distance)) in box_indices(low, high).zip(&centres).enumerate() {
             let mut stride = 1;
             for axis in 0..D {
                 let next = place + stride;
@@ -377,7 +397,7 @@ where
         for axis in 0..D {
             let mut last = high;
             last[axis] += 1;
-            for face in indices(low, last) {
+            for face in box_indices(low, last) {
                 let fraction = open_fraction(axis, face, &distance);
                 if fraction >= 1.0 {
                     continue;
@@ -394,7 +414,7 @@ where
                 self.any_partly_open |= fraction > 0.0;
             }
         }
-        for cell in indices(low, high) {
+        for cell in box_indices(low, high) {
             let shut = (0..D).all(|axis| {
                 let mut upper = cell;
                 upper[axis] += 1;
@@ -413,7 +433,7 @@ where
                 let mut low = [0; D];
                 let mut high = cells.map(|n| n as isize);
                 (low[axis], high[axis]) = if side == 0 { (0, 1) } else { (high[axis] - 1, high[axis]) };
-                for cell in indices(low, high) {
+                for cell in box_indices(low, high) {
                     let (mut face, mut beyond) = (cell, cell);
                     face[axis] += side as isize;
                     beyond[axis] += if side == 0 { -1 } else { 1 };
@@ -497,7 +517,9 @@ where
 {
     /// Distances at the centres of its range of cells, axis 0 fastest.
     fn distances(&self, grid: &Grid<D>) -> Vec<f64> {
-        indices(self.range[0], self.range[1]).map(|cell| (self.distance)(&grid.cell_centre(cell))).collect()
+        box_indices(self.range[0], self.range[1])
+            .map(|cell| (self.distance)(&grid.cell_centre(cell)))
+            .collect()
     }
 }
 
@@ -536,24 +558,6 @@ where
     let (low, high) = (grid.cell_of(&bounds.min), grid.cell_of(&bounds.max));
     let clamp = |index: isize, a: usize| index.clamp(0, grid.cells()[a] as isize);
     Some([std::array::from_fn(|a| clamp(low[a] - 1, a)), std::array::from_fn(|a| clamp(high[a] + 2, a))])
-}
-
-/// Indices `low <= index < high`, axis 0 fastest.
-pub(crate) fn indices<const D: usize>(low: Index<D>, high: Index<D>) -> impl Iterator<Item = Index<D>> {
-    let mut next = (0..D).all(|a| low[a] < high[a]).then_some(low);
-    std::iter::from_fn(move || {
-        let current = next?;
-        let mut following = current;
-        next = (0..D).find_map(|a| {
-            following[a] += 1;
-            if following[a] < high[a] {
-                return Some(following);
-            }
-            following[a] = low[a];
-            None
-        });
-        Some(current)
-    })
 }
 
 /// Part of the face's area where the distance is positive, from its values at the corners.
@@ -674,7 +678,7 @@ mod tests {
         );
         // The closed part of the plane of faces through the centre is the great circle.
         let plane = n as isize / 2;
-        let closed: f64 = indices([plane, 0, 0], [plane + 1, n as isize, n as isize])
+        let closed: f64 = box_indices([plane, 0, 0], [plane + 1, n as isize, n as isize])
             .map(|face| 1.0 - walls.open(0, face))
             .sum();
         let area = closed / (n * n) as f64;

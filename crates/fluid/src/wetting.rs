@@ -2,9 +2,9 @@
 
 use crate::cells::{CellKind, Cells};
 use crate::domain::{Domain, Side};
-use crate::walls::{Walls, indices};
+use crate::walls::Walls;
 use serde::{Deserialize, Serialize};
-use splashdown_geometry::grid::{FaceFields, Field, Index, Lattice};
+use splashdown_geometry::grid::{FaceFields, Field, Index, Lattice, box_indices};
 use splashdown_math::{Dim, Space, Vector};
 
 /// How the free surfaces of liquids meet walls and obstacles.
@@ -238,14 +238,14 @@ pub(crate) fn impose_contact_angle<const D: usize>(
         for cell in lattice.indices().filter(|&cell| walls.is_solid(cell)) {
             let low = std::array::from_fn(|a| (cell[a] - 1).max(0));
             let high = std::array::from_fn(|a| (cell[a] + 2).min(last[a]));
-            if indices(low, high).all(|around| walls.is_solid(around)) {
+            if box_indices(low, high).all(|around| walls.is_solid(around)) {
                 continue;
             }
             let number = usize::from(walls.solid().at(cell)) - 1;
             let own = depth(number, &grid.cell_centre(cell));
             // The neighbours across the fewest axes tell it, those that share a face before those at an edge.
             let mut told: [(f64, f64); D] = [(0.0, 0.0); D];
-            for around in indices(low, high).filter(|&around| !walls.is_solid(around)) {
+            for around in box_indices(low, high).filter(|&around| !walls.is_solid(around)) {
                 let apart = (0..D).filter(|&a| around[a] != cell[a]).count();
                 let x = grid.cell_centre(around);
                 let outward = outward(|x| depth(number, x), &x, &grid.spacing());
@@ -269,7 +269,7 @@ pub(crate) fn impose_contact_angle<const D: usize>(
             let away = if side == 0 { 1 } else { -1 };
             let mut outward = Vector::zeros();
             outward[axis] = away as f64;
-            for cell in indices(low, high).filter(|&cell| !walls.is_solid(cell)) {
+            for cell in box_indices(low, high).filter(|&cell| !walls.is_solid(cell)) {
                 if !domain.condition(axis, side, cell).is_wall() {
                     continue;
                 }

@@ -2,13 +2,13 @@
 
 use super::forms::solve_form;
 use super::held::{Demands, HeldMass};
-use super::interface::LEAST_FRACTION;
+use super::interface::{LEAST_FRACTION, row_of};
 use super::mass::multiply;
-use super::resistance::{Resistance, ResistingMass, SolidMobility};
+use super::resistance::{Resistance, ResistingMass, SolidMobility, rows_of_solids};
 use super::soft::{SheetSurface, SoftGuest};
 use super::{
-    CouplingFace, CouplingForm, CouplingOptions, FaceMass, Operators, SolidMass, Viscous, coupling_faces,
-    viscous,
+    CouplingFace, CouplingForm, CouplingOptions, FaceMass, Operators, SolidMass, Viscous, Weights,
+    coupling_faces, viscous,
 };
 use serde::{Deserialize, Serialize};
 use splashdown_fluid::pressure::{Mobility, MovableWalls, PressureProblem};
@@ -16,8 +16,9 @@ use splashdown_fluid::shell::SheetFace;
 use splashdown_fluid::viscosity::ViscousStep;
 use splashdown_fluid::{CellKind, FluidError, FluidModel, FluidState, FluidStepper};
 use splashdown_geometry::grid::Index;
-use splashdown_math::{Dim, Space, Twist};
+use splashdown_math::{Dim, Space, Twist, Vector};
 use splashdown_solve::{CsrMatrix, InverseMass, SolveError, VelocityLayout};
+use std::collections::BTreeMap;
 
 /// A guest of the fluid as the coupled solve sees it.
 #[derive(Debug, Clone)]
@@ -108,6 +109,8 @@ pub(super) struct SoftSolve<'a, const D: usize> {
     pub sheet_surface: Option<&'a SheetSurface<D>>,
     /// `1/m` (1/kg) of all particles; 0 for those that move as told.
     pub inverse_mass: &'a [f64],
+    /// Which of the solids carries each particle, and where it is from that one's centre of mass (m); empty if none is carried.
+    pub carried: &'a [Option<(usize, Vector<D>)>],
     /// Velocities (m/s) of all particles, flat: on entry what their masses times these have as momentum.
     pub velocity: &'a mut [f64],
     /// Implicit elasticity and damping, where the solve has them.
@@ -120,12 +123,13 @@ where
 {
     /// No soft bodies.
     pub fn nothing() -> Self {
-        let (guests, sheet_particles, inverse_mass) = (&[][..], &[][..], &[][..]);
+        let (guests, sheet_particles, inverse_mass, carried) = (&[][..], &[][..], &[][..], &[][..]);
         SoftSolve {
             guests,
             sheet_particles,
             sheet_surface: None,
             inverse_mass,
+            carried,
             velocity: &mut [],
             resistance: None,
         }
@@ -137,10 +141,45 @@ where
             self.sheet_particles.get(point as usize).map(|particle| (D * particle + axis, weight))
         };
         let by_area = self.sheet_surface.map(|surface| surface.weights(sheet.axis, sheet.face));
-        match by_area.filter(|row| !row.is_empty()) {
+        let row: Option<Vec<_>> = match by_area.filter(|row| !row.is_empty()) {
             Some(row) => row.iter().map(scalar).collect(),
             None => sheet.row.iter().map(scalar).collect(),
+        };
+        Some(self.through_carriers(axis, row?))
+    }
+
+    /// `J` of a face that a soft guest closes: scalars of the stacked velocities, with weights.
+    pub fn guest_row(
+        &self,
+        problem: &PressureProblem<D>,
+        number: usize,
+        axis: usize,
+        face: Index<D>,
+        weights: Weights,
+    ) -> Vec<(usize, f64)> {
+        self.through_carriers(axis, self.guests[number].row(problem, axis, face, weights))
+    }
+
+    /// `J B` of a row `J` over particles' velocities along `axis`: those that bodies carry have the velocities of these there.
+    fn through_carriers(&self, axis: usize, row: Vec<(usize, f64)>) -> Vec<(usize, f64)> {
+        if self.carried.is_empty() {
+            return row;
         }
+        let (n, scalars) = (Twist::<D>::LEN, self.velocity.len());
+        let mut columns: BTreeMap<usize, f64> = BTreeMap::new();
+        for (scalar, weight) in row {
+            match &self.carried[scalar / D] {
+                None => *columns.entry(scalar).or_default() += weight,
+                Some((solid, arm)) => {
+                    let mut entries = [0.0; 6];
+                    row_of(axis, arm).write(&mut entries);
+                    for (k, entry) in entries[..n].iter().enumerate().filter(|(_, entry)| **entry != 0.0) {
+                        *columns.entry(scalars + n * solid + k).or_default() += weight * entry;
+                    }
+                }
+            }
+        }
+        columns.into_iter().collect()
     }
 }
 
@@ -262,7 +301,6 @@ where
     let on_soft = particle_faces(&stepper.problem(model), &faces, rigid, soft, options);
     let scalars = soft.velocity.len();
     let failed = FluidError::solve("coupled pressure");
-    let (soft_inverses, resisting) = lump_on_particles(&on_soft, state, soft).map_err(&failed)?;
 
     // The fluid of the coupling faces joins the solids: mass and momentum.
     let n = Twist::<D>::LEN;
@@ -278,20 +316,29 @@ where
             momenta[face.guest] += face.row * (face.mass * u);
         }
     }
-    let mut inverses = vec![0.0; n * n * solids.len()];
     let mut velocity = soft.velocity.to_vec();
     velocity.resize(scalars + n * solids.len(), 0.0);
-    for (solid, mass) in masses.iter().enumerate() {
-        if let Some(mass) = mass {
+    for (solid, part) in solids.iter().zip(velocity[scalars..].chunks_exact_mut(n)) {
+        solid.twist.write(part);
+    }
+    let soft_inverses: Vec<f64> = (0..scalars).map(|scalar| soft.inverse_mass[scalar / D]).collect();
+    let mut inverses = vec![0.0; n * n * solids.len()];
+    let resisting = if on_soft.is_empty() && soft.resistance.is_none() {
+        for (solid, mass) in masses.iter().enumerate() {
+            let Some(mass) = mass else { continue };
             let inverse = mass.inverse().ok_or_else(|| {
                 FluidError::Mismatch(format!("solid {solid} has no positive definite mass"))
             })?;
-            solids[solid].twist = multiply(&inverse, &momenta[solid]);
+            let part = scalars + n * solid..scalars + n * (solid + 1);
+            multiply(&inverse, &momenta[solid]).write(&mut velocity[part]);
             inverses[n * n * solid..n * n * (solid + 1)].copy_from_slice(&inverse);
         }
-        solids[solid].twist.write(&mut velocity[scalars + n * solid..scalars + n * (solid + 1)]);
-    }
-    // Particles have a mass for each axis, so each of their scalars counts as a face here.
+        None
+    } else {
+        Some(lump_on_solids(&on_soft, state, soft, &masses, &momenta, &mut velocity).map_err(&failed)?)
+    };
+    read_twists(&velocity[scalars..], solids);
+    // Particles stand where faces do in other systems.
     let layout = VelocityLayout::new::<D>(scalars, 0, solids.len());
     let inverse_mass = InverseMass::new(layout, soft_inverses, vec![], inverses).map_err(&failed)?;
 
@@ -305,7 +352,12 @@ where
     // Lumping does not change the velocities of the faces that solids close; they all get those of the solids.
     stepper.set_guest_twists(model, &twists_of(&solids[..rigid]), None);
     stepper.set_face_velocities(model, &soft_velocities(&on_soft, &velocity), None);
-    let flux = flux_of(stepper, model, &movable, &on_soft, &inverse_mass).map_err(&failed)?;
+    let told = |column: usize| match column.checked_sub(scalars) {
+        None => soft.inverse_mass[column / D] == 0.0,
+        Some(at) => solids[at / n].mass.is_none(),
+    };
+    let flux =
+        flux_of(stepper, model, &movable, &on_soft, told, [scalars, velocity.len()]).map_err(&failed)?;
     let mobility: &dyn Mobility = held.as_ref().map_or(&mobility, |held| held);
     let mut walls = MovableWalls { flux: &flux, mobility, velocity: &mut velocity };
     let solved = stepper.project_with(model, state, dt, &mut walls)?;
@@ -368,9 +420,9 @@ where
     Dim<D>: Space<D>,
 {
     let of_body = |face: &CouplingFace<D>| {
-        let guest = soft.guests.get(face.guest.checked_sub(first_soft)?)?;
+        let number = face.guest.checked_sub(first_soft)?;
         let CouplingFace { axis, face: index, closed, mass, .. } = *face;
-        let row = guest.row(problem, axis, index, options.weights);
+        let row = soft.guest_row(problem, number, axis, index, options.weights);
         Some(ParticleFace { axis, face: index, closed, mass, row })
     };
     let of_sheet = |sheet: &SheetFace<D>| {
@@ -383,50 +435,60 @@ where
     bodies.chain(problem.walls.sheet_faces().iter().filter_map(of_sheet)).collect()
 }
 
-/// Lumps mass and momentum of coupling faces on the particles, axis by axis, and gives them the velocities of that; returns the inverse masses of all their scalars, and with a
-/// resistance what stands for them.
-fn lump_on_particles<const D: usize>(
+/// The masses of all solids with the fluid of the coupling faces that particles move, `M + J^T b J + S`, factorised; `velocity` becomes what they have with its momentum. `masses` and
+/// `momenta` are those of the rigid ones with the fluid on them.
+fn lump_on_solids<const D: usize>(
     faces: &[ParticleFace<D>],
     state: &FluidState<D>,
-    soft: &mut SoftSolve<D>,
-) -> Result<(Vec<f64>, Option<ResistingMass>), SolveError>
+    soft: &SoftSolve<D>,
+    masses: &[Option<SolidMass<D>>],
+    momenta: &[Twist<D>],
+    velocity: &mut [f64],
+) -> Result<ResistingMass, SolveError>
 where
     Dim<D>: Space<D>,
 {
-    let mut lumped = vec![[0.0; 2]; soft.velocity.len()];
+    let (scalars, n, size) = (soft.velocity.len(), Twist::<D>::LEN, velocity.len());
+    let scalar_masses: Vec<Option<f64>> = (0..scalars)
+        .map(|scalar| Some(soft.inverse_mass[scalar / D]).filter(|inverse| *inverse > 0.0).map(f64::recip))
+        .collect();
+    let told = |column: usize| match column.checked_sub(scalars) {
+        None => scalar_masses[column].is_none(),
+        Some(at) => masses[at / n].is_none(),
+    };
+    let (resisting, mut momentum) = match &soft.resistance {
+        Some(resistance) => resistance.rows(told, soft.velocity),
+        None => (vec![Vec::new(); scalars], vec![0.0; scalars]),
+    };
+    for (scalar, mass) in scalar_masses.iter().enumerate() {
+        momentum[scalar] += mass.unwrap_or_default() * soft.velocity[scalar];
+    }
+    momentum.resize(size, 0.0);
+    for (push, part) in momenta.iter().zip(momentum[scalars..].chunks_exact_mut(n)) {
+        push.write(part);
+    }
+    let mut lumped = Vec::with_capacity(faces.len());
     for face in faces {
         let u = state.velocity.component(face.axis).at(face.face);
-        for &(scalar, weight) in &face.row {
-            lumped[scalar][0] += weight * face.mass;
-            lumped[scalar][1] += weight * face.mass * u;
+        let part_told: f64 =
+            face.row.iter().filter(|(c, _)| told(*c)).map(|&(c, weight)| weight * velocity[c]).sum();
+        let movable: Vec<(usize, f64)> = face.row.iter().copied().filter(|(c, _)| !told(*c)).collect();
+        for &(column, weight) in &movable {
+            momentum[column] += face.mass * weight * (u - part_told);
         }
+        let root = face.mass.sqrt();
+        lumped.push(movable.into_iter().map(|(column, weight)| (column, root * weight)).collect::<Vec<_>>());
     }
-    // Mass and momentum; nothing of what moves as told. Weights may be negative by rounding.
-    let all = lumped.iter().enumerate().map(|(scalar, [mass, momentum])| {
-        let own = Some(soft.inverse_mass[scalar / D]).filter(|inverse| *inverse > 0.0)?.recip();
-        Some((own + mass.max(0.0), own * soft.velocity[scalar] + momentum))
-    });
-    let all: Vec<Option<(f64, f64)>> = all.collect();
-    let inverses = all.iter().map(|of| of.map_or(0.0, |(mass, _)| mass.recip())).collect();
-    let Some(resistance) = &soft.resistance else {
-        for (velocity, of) in soft.velocity.iter_mut().zip(&all) {
-            if let Some((mass, momentum)) = of {
-                *velocity = momentum / mass;
-            }
-        }
-        return Ok((inverses, None));
-    };
-    let masses: Vec<Option<f64>> = all.iter().map(|of| of.map(|(mass, _)| mass)).collect();
-    let (mass, more) = resistance.mass(&masses, soft.velocity)?;
-    let mut momenta: Vec<f64> =
-        all.iter().zip(&more).map(|(of, more)| of.map_or(0.0, |(_, momentum)| momentum + more)).collect();
-    mass.divide(&mut momenta);
-    for (scalar, velocity) in
-        soft.velocity.iter_mut().enumerate().filter(|(scalar, _)| masses[*scalar].is_some())
-    {
-        *velocity = momenta[scalar];
+    let lumped = CsrMatrix::from_rows(size, lumped)?;
+    let mass = CsrMatrix::from_rows(size, rows_of_solids(0, &scalar_masses, &resisting, masses))?;
+    let matrix = mass.sum(1.0, &lumped.transpose().product(&lumped)?)?;
+    let all_told: Vec<usize> = (0..size).filter(|&column| told(column)).collect();
+    let mass = ResistingMass::new(&matrix, all_told)?;
+    mass.divide(&mut momentum);
+    for (column, velocity) in velocity.iter_mut().enumerate().filter(|(column, _)| !told(*column)) {
+        *velocity = momentum[column];
     }
-    Ok((inverses, Some(mass)))
+    Ok(mass)
 }
 
 /// Velocities of the coupling faces of soft bodies.
@@ -440,14 +502,15 @@ where
     faces.iter().map(of_face).collect()
 }
 
-/// `F^T`: the flux out of each cell of the grid for each component of the solids' twists.
+/// `F^T`: the flux out of each cell of the grid for each of the stacked velocities of solids that is not `told`; `sizes` are the number of scalars of particles, and of all.
 #[inline(never)]
 fn flux_of<const D: usize>(
     stepper: &FluidStepper<D>,
     model: &FluidModel<D>,
     faces: &[&CouplingFace<D>],
     on_soft: &[ParticleFace<D>],
-    inverse_mass: &InverseMass,
+    told: impl Fn(usize) -> bool,
+    [scalars, size]: [usize; 2],
 ) -> Result<CsrMatrix, SolveError>
 where
     Dim<D>: Space<D>,
@@ -455,7 +518,6 @@ where
     let problem = stepper.problem(model);
     let (grid, n) = (model.domain.grid(), Twist::<D>::LEN);
     let counts = grid.cells();
-    let scalars = inverse_mass.layout().face_count();
     let mut entries = Vec::with_capacity(n * faces.len());
     let rigid = faces.iter().map(|face| {
         let mut row = [0.0; 6];
@@ -464,7 +526,7 @@ where
         (face.axis, face.face, face.closed, row)
     });
     let soft = on_soft.iter().map(|face| {
-        let movable = face.row.iter().filter(|(scalar, _)| inverse_mass.faces()[*scalar] > 0.0);
+        let movable = face.row.iter().filter(|(column, _)| !told(*column));
         (face.axis, face.face, face.closed, movable.copied().collect::<Vec<_>>())
     });
     for (axis, face, closed, row) in rigid.chain(soft) {
@@ -472,8 +534,7 @@ where
         below[axis] -= 1;
         // Outwards for the cell below, inwards for the one above.
         for (cell, sign) in [(below, 1.0), (face, -1.0)] {
-            // A cell all of whose faces are closed would only lock solids together (spec/fluid-structure.md 3.10).
-            if problem.cells.at(cell) != CellKind::Fluid || problem.is_shut(cell) {
+            if !problem.has_pressure(cell) {
                 continue;
             }
             let place = (0..D)
@@ -483,7 +544,7 @@ where
             entries.extend(row.iter().map(|(scalar, weight)| (*scalar, place, area * weight)));
         }
     }
-    CsrMatrix::from_triplets(inverse_mass.layout().len(), grid.cell_count(), &entries)
+    CsrMatrix::from_triplets(size, grid.cell_count(), &entries)
 }
 
 #[expect(clippy::too_many_arguments, reason = "the parts of one system")]

@@ -3,7 +3,7 @@
 use super::FaceMass;
 use splashdown_fluid::pressure::PressureProblem;
 use splashdown_fluid::{CellKind, Guest};
-use splashdown_geometry::grid::Index;
+use splashdown_geometry::grid::{Index, box_indices};
 use splashdown_math::{Dim, Space, Twist, Vector};
 use splashdown_parallel::prelude::*;
 
@@ -53,43 +53,43 @@ pub fn coupling_faces<const D: usize>(
 where
     Dim<D>: Space<D>,
 {
+    if guests.is_empty() {
+        return Vec::new();
+    }
     let grid = problem.domain.grid();
     let (counts, periodic) = (grid.cells(), problem.domain.periodic());
-    let mut found = Vec::new();
-    if guests.is_empty() {
-        return found;
-    }
-    for axis in 0..D {
-        let lattice = *problem.walls.open_faces().component(axis).lattice();
-        for face in lattice.indices() {
-            let Some(guest) = problem.walls.owner(axis, face).and_then(|o| o.checked_sub(first_guest)) else {
-                continue;
-            };
-            let repeated = periodic[axis] && face[axis] == counts[axis] as isize;
-            if repeated || !problem.kinds(axis, face).contains(&CellKind::Fluid) {
-                continue;
-            }
-            let at = lattice.position(face);
-            let placement = &guests[guest].placement;
-            let row = row_of(axis, &problem.domain.arm(&placement.frame.position, &at));
-            let closed = 1.0 - problem.walls.open(axis, face);
-            found.push(CouplingFace { axis, face, guest, closed, mass: 0.0, row });
+    let coupled = |axis: usize, face: Index<D>| {
+        let guest = problem.walls.owner(axis, face)?.checked_sub(first_guest)?;
+        let repeated = periodic[axis] && face[axis] == counts[axis] as isize;
+        if repeated || !problem.kinds(axis, face).contains(&CellKind::Fluid) {
+            return None;
         }
-    }
-    found.par_iter_mut().for_each(|coupled| {
-        let (axis, face) = (coupled.axis, coupled.face);
+        let at = problem.walls.open_faces().component(axis).lattice().position(face);
+        let placement = &guests[guest].placement;
+        let row = row_of(axis, &problem.domain.arm(&placement.frame.position, &at));
+        let closed = 1.0 - problem.walls.open(axis, face);
         // A face that is partly open carries its fluid itself.
         let part = match mass {
-            _ if coupled.closed < 1.0 => 0.0,
+            _ if closed < 1.0 => 0.0,
             FaceMass::Full => 1.0,
-            FaceMass::Fraction => {
-                let at = problem.walls.open_faces().component(axis).lattice().position(face);
-                outside(problem, &guests[coupled.guest], &at).clamp(LEAST_FRACTION, 1.0)
-            }
+            FaceMass::Fraction => outside(problem, &guests[guest], &at).clamp(LEAST_FRACTION, 1.0),
         };
-        coupled.mass = part * problem.density(axis, face) * grid.cell_volume();
+        let mass = part * problem.density(axis, face) * grid.cell_volume();
+        Some(CouplingFace { axis, face, guest, closed, mass, row })
+    };
+    // Plane by plane of the axis that varies slowest, so that the order is that of the grid.
+    let mut planes: Vec<(usize, isize, Vec<CouplingFace<D>>)> = Vec::new();
+    for axis in 0..D {
+        let last = counts[D - 1] as isize + isize::from(axis == D - 1);
+        planes.extend((0..last).map(|plane| (axis, plane, Vec::new())));
+    }
+    planes.par_iter_mut().for_each(|(axis, plane, found)| {
+        let mut low = [0; D];
+        let mut high: Index<D> = std::array::from_fn(|a| counts[a] as isize + isize::from(a == *axis));
+        (low[D - 1], high[D - 1]) = (*plane, *plane + 1);
+        found.extend(box_indices(low, high).filter_map(|face| coupled(*axis, face)));
     });
-    found
+    planes.into_iter().flat_map(|(.., found)| found).collect()
 }
 
 /// Part of the dual cell about `at` that is outside the guest.

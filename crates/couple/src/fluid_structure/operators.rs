@@ -1,13 +1,15 @@
 //! Divergence, viscosity and interpolation as sparse matrices over the free faces and those bound to solids (spec/fluid-structure.md 3.4, 3.8).
 
 use super::driver::{SoftSolve, sheet_mass};
-use super::interface::{LEAST_FRACTION, outside, row_of};
+use super::interface::{LEAST_FRACTION, coupling_faces, outside, row_of};
 use super::{CouplingOptions, FaceMass, Tangential};
 use splashdown_fluid::pressure::PressureProblem;
 use splashdown_fluid::shell::SheetFace;
 use splashdown_fluid::{CellKind, Guest, Side};
-use splashdown_geometry::grid::{FaceFields, FaceIndexMap, Field, GHOST_LAYERS, Index, IndexMap, Lattice};
-use splashdown_math::{Dim, Space, Twist};
+use splashdown_geometry::grid::{
+    FaceFields, FaceIndexMap, Field, GHOST_LAYERS, Grid, Index, IndexMap, Lattice, box_indices,
+};
+use splashdown_math::{Dim, Space, Twist, Vector};
 use splashdown_solve::{CsrMatrix, SolveError};
 
 /// Viscosity over a solve.
@@ -35,6 +37,21 @@ where
     pub mass: f64,
 }
 
+/// A free face that a solid which can move closes in part.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PartialFace<const D: usize> {
+    /// Axis that it is normal to.
+    pub axis: usize,
+    /// Its index.
+    pub face: Index<D>,
+    /// Which solid.
+    pub guest: usize,
+    /// Part of it that is closed, 0 to 1.
+    pub closed: f64,
+    /// `J`: scalars of the stacked velocities of particles and solids, with weights.
+    pub columns: Vec<(usize, f64)>,
+}
+
 /// What the velocity of a face is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Tie {
@@ -59,11 +76,13 @@ where
     pub bound_numbers: FaceIndexMap<D>,
     /// The bound faces.
     pub bound: Vec<BoundFace<D>>,
+    /// Free faces that are closed in part, see [`Self::direct`].
+    pub partial: Vec<PartialFace<D>>,
     /// Fluid cells with a pressure: one row of the divergence each.
     pub cells: IndexMap<D>,
     /// Outward flux (m^3/s) of each cell: minus the transpose of the volume-weighted gradient `G`.
     pub divergence: CsrMatrix,
-    /// Flux (m^3/s) out of each cell through faces of given velocity.
+    /// Flux (m^3/s) out of each cell through faces of given velocity, or what closes them in part.
     pub known_flux: Vec<f64>,
     /// Closed faces of given velocity: row of the cell, axis, face, area (m^2) with the sign of the outward direction.
     pub known_faces: Vec<(usize, usize, Index<D>, f64)>,
@@ -141,6 +160,27 @@ where
             problem.kinds(axis, face).contains(&CellKind::Fluid)
                 || solid_side && has_free_neighbour(problem, &free, axis, face)
         });
+        // `J` of a face of the grid and a guest; the twist is zero for those that particles move.
+        let row_at = |guest: usize, axis: usize, face: Index<D>, at: &Vector<D>| {
+            if let Some((number, soft)) = guest.checked_sub(first_soft).zip(soft) {
+                return (Twist::zero(), soft.guest_row(problem, number, axis, face, options.weights));
+            }
+            let row = row_of(axis, &problem.domain.arm(&guests[guest].placement.frame.position, at));
+            let (n, mut entries) = (Twist::<D>::LEN, [0.0; 6]);
+            row.write(&mut entries);
+            (row, (0..n).map(|k| (scalars + guest * n + k, entries[k])).collect())
+        };
+        let mut partial = Vec::new();
+        if problem.walls.any_partly_open() {
+            for coupled in coupling_faces(problem, guests, first_guest, options.mass) {
+                let (axis, face, guest, closed) = (coupled.axis, coupled.face, coupled.guest, coupled.closed);
+                if movable[guest] && closed < 1.0 && free.unknown(axis, face).is_some() {
+                    let at = problem.walls.open_faces().component(axis).lattice().position(face);
+                    let (_, columns) = row_at(guest, axis, face, &at);
+                    partial.push(PartialFace { axis, face, guest, closed, columns });
+                }
+            }
+        }
         let mut bound = Vec::with_capacity(bound_numbers.len());
         for axis in 0..D {
             let lattice = grid.lattice(splashdown_geometry::grid::Location::Face(axis), GHOST_LAYERS);
@@ -166,18 +206,7 @@ where
                     }
                     _ => 1.0,
                 };
-                let (row, columns) = match guest.checked_sub(first_soft).zip(soft) {
-                    Some((number, soft)) => {
-                        (Twist::zero(), soft.guests[number].row(problem, axis, face, options.weights))
-                    }
-                    None => {
-                        let row =
-                            row_of(axis, &problem.domain.arm(&guests[guest].placement.frame.position, &at));
-                        let (n, mut entries) = (Twist::<D>::LEN, [0.0; 6]);
-                        row.write(&mut entries);
-                        (row, (0..n).map(|k| (scalars + guest * n + k, entries[k])).collect())
-                    }
-                };
+                let (row, columns) = row_at(guest, axis, face, &at);
                 bound.push(BoundFace {
                     guest,
                     row,
@@ -233,9 +262,12 @@ where
             }
         }
         let fluid_side = options.tangential == Tangential::FluidSide;
+        let can_move =
+            |axis: usize, face: Index<D>| problem.walls.owner(axis, face).and_then(guest_of).is_some();
         let Strain { rows, constants: known_strain, on_sheets } = Assembly {
             problem,
             tie: &tie,
+            can_move: &can_move,
             bound: &bound,
             sheets: &sheets,
             soft,
@@ -248,6 +280,7 @@ where
         let (cells, divergence, known, grounded, shut_cells) = Assembly {
             problem,
             tie: &tie,
+            can_move: &can_move,
             bound: &bound,
             sheets: &sheets,
             soft,
@@ -266,6 +299,7 @@ where
             free,
             bound_numbers,
             bound,
+            partial,
             cells,
             divergence,
             known_flux,
@@ -290,20 +324,48 @@ where
         CsrMatrix::from_rows(free + scalars, faces.chain(bound))
     }
 
-    /// Velocities (m/s) of the faces that particles move: axis, face, velocity.
+    /// `H`: outward flux (m^3/s) of each cell through what solids close of faces that are free otherwise, for one unit of each of their `scalars` stacked velocities; columns
+    /// begin at `first`.
+    pub fn direct(
+        &self,
+        grid: &Grid<D>,
+        periodic: [bool; D],
+        first: usize,
+        scalars: usize,
+    ) -> Result<CsrMatrix, SolveError> {
+        let mut entries = Vec::new();
+        for face in &self.partial {
+            let mut below = face.face;
+            below[face.axis] -= 1;
+            for (mut cell, sign) in [(below, 1.0), (face.face, -1.0)] {
+                if periodic[face.axis] {
+                    cell[face.axis] = cell[face.axis].rem_euclid(grid.cells()[face.axis] as isize);
+                }
+                if let Some(row) = self.cells.unknown(cell) {
+                    let area = sign * face.closed * grid.face_area(face.axis);
+                    entries.extend(face.columns.iter().map(|&(scalar, w)| (row, first + scalar, area * w)));
+                }
+            }
+        }
+        CsrMatrix::from_triplets(self.cells.len(), first + scalars, &entries)
+    }
+
+    /// Velocities (m/s) of the faces that particles move, or close in part: axis, face, velocity.
     pub(super) fn particle_velocities(&self, stacked: &[f64]) -> Vec<(usize, Index<D>, f64)> {
+        let of =
+            |columns: &[(usize, f64)]| columns.iter().map(|&(column, weight)| weight * stacked[column]).sum();
         let mut found = Vec::new();
         for axis in 0..D {
             let numbers = self.bound_numbers.first(axis)..;
             for (number, face) in numbers.zip(self.bound_numbers.axis(axis).indices()) {
                 let bound = &self.bound[number];
                 if bound.guest >= self.first_soft {
-                    let velocity =
-                        bound.columns.iter().map(|&(column, weight)| weight * stacked[column]).sum();
-                    found.push((axis, face, velocity));
+                    found.push((axis, face, of(&bound.columns)));
                 }
             }
         }
+        let partial = self.partial.iter().filter(|face| face.guest >= self.first_soft);
+        found.extend(partial.map(|face| (face.axis, face.face, of(&face.columns))));
         found
     }
 
@@ -466,6 +528,8 @@ where
 {
     problem: &'a PressureProblem<'a, D>,
     tie: &'a T,
+    /// Does a solid that can move close the face, wholly or in part?
+    can_move: &'a (dyn Fn(usize, Index<D>) -> bool + Sync),
     bound: &'a [BoundFace<D>],
     sheets: &'a SheetRows<'a, D>,
     soft: Option<&'a SoftSolve<'a, D>>,
@@ -522,7 +586,7 @@ where
                         entries.push((number, area * problem.walls.open(axis, face)));
                         grounded[row] |= problem.kinds(axis, face).contains(&CellKind::Air);
                         let open = problem.walls.open(axis, face);
-                        if open < 1.0 {
+                        if open < 1.0 && !(self.can_move)(axis, face) {
                             let wall = problem.walls.velocity().component(axis).at(face);
                             known[row] += area * (1.0 - open) * wall;
                         }
@@ -568,7 +632,7 @@ where
                 } else if !domain.periodic()[along] {
                     first[along] -= 1;
                 }
-                for low in between(first, last) {
+                for low in box_indices(first, last) {
                     let mut high = low;
                     high[along] += 1;
                     // Along its own axis a difference is that of the cell between.
@@ -723,24 +787,6 @@ impl From<Tie> for End {
     fn from(tie: Tie) -> Self {
         Self::At(tie)
     }
-}
-
-/// Indices `low <= index < high`, axis 0 fastest.
-fn between<const D: usize>(low: Index<D>, high: Index<D>) -> impl Iterator<Item = Index<D>> {
-    let mut next = (0..D).all(|a| low[a] < high[a]).then_some(low);
-    std::iter::from_fn(move || {
-        let current = next?;
-        let mut following = current;
-        next = (0..D).find_map(|a| {
-            following[a] += 1;
-            if following[a] < high[a] {
-                return Some(following);
-            }
-            following[a] = low[a];
-            None
-        });
-        Some(current)
-    })
 }
 
 /// Pressure impulses (`dt p`) of the cells, from and to a field of pressures.

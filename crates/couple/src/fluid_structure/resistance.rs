@@ -4,7 +4,9 @@
 //! the velocity that its own solve has found for the implicit forces (`v* = w` but where it touches rigid bodies). So the pressure meets a body as stiff as it is, and steps need not be as short
 //! as its waves.
 
+use super::mass::SolidMass;
 use splashdown_fluid::pressure::Mobility;
+use splashdown_math::{Dim, Space, Twist};
 use splashdown_solve::{CsrMatrix, InverseMass, LANES, SolveError, SparseCholesky};
 use std::sync::{Mutex, PoisonError};
 
@@ -55,19 +57,50 @@ impl Resistance<'_> {
             row
         });
         let told = (0..masses.len()).filter(|&scalar| masses[scalar].is_none()).collect();
-        let factor = SparseCholesky::new(&CsrMatrix::from_rows(masses.len(), rows)?)?;
-        Ok((ResistingMass { factor: Mutex::new(factor), told }, more))
+        Ok((ResistingMass::new(&CsrMatrix::from_rows(masses.len(), rows)?, told)?, more))
     }
 }
 
-/// `M + S` with the fluid that moves with the particles, factorised.
+/// Rows of `M + S` of particles and of the masses of solids, with the identity for what moves as told; columns begin at `first`.
+pub(super) fn rows_of_solids<const D: usize>(
+    first: usize,
+    scalar_masses: &[Option<f64>],
+    resisting: &[Vec<(usize, f64)>],
+    solids: &[Option<SolidMass<D>>],
+) -> Vec<Vec<(usize, f64)>>
+where
+    Dim<D>: Space<D>,
+{
+    let n = Twist::<D>::LEN;
+    let particles = scalar_masses.iter().zip(resisting).enumerate().map(|(k, (mass, row))| {
+        let own = (first + k, mass.unwrap_or(1.0));
+        row.iter().map(|&(column, value)| (first + column, value)).chain([own]).collect()
+    });
+    let bodies = solids.iter().enumerate().flat_map(|(solid, mass)| {
+        let first = first + scalar_masses.len() + n * solid;
+        (0..n).map(move |i| match mass {
+            Some(mass) => (0..n).map(|j| (first + j, mass.entries()[i * n + j])).collect::<Vec<_>>(),
+            None => vec![(first + i, 1.0)],
+        })
+    });
+    particles.chain(bodies).collect()
+}
+
+/// `M + S` with the fluid that moves with the particles, factorised: of the particles alone, or of all solids.
 pub(crate) struct ResistingMass {
     factor: Mutex<SparseCholesky>,
+    /// Number of scalars.
+    len: usize,
     /// Scalars that move as told, ascending.
     told: Vec<usize>,
 }
 
 impl ResistingMass {
+    /// Of a matrix whose rows of what moves as `told` are those of the identity.
+    pub fn new(matrix: &CsrMatrix, told: Vec<usize>) -> Result<Self, SolveError> {
+        Ok(Self { factor: Mutex::new(SparseCholesky::new(matrix)?), len: matrix.rows(), told })
+    }
+
     /// Momenta to velocities; zero for what moves as told.
     pub fn divide(&self, momenta: &mut [f64]) {
         self.told.iter().for_each(|&scalar| momenta[scalar] = 0.0);
@@ -92,7 +125,7 @@ impl ResistingMass {
 pub(crate) struct SolidMobility<'a> {
     /// By their masses.
     pub inverse_mass: &'a InverseMass,
-    /// What particles have instead.
+    /// What particles, or all, have instead.
     pub resisting: Option<ResistingMass>,
 }
 
@@ -103,15 +136,15 @@ impl SolidMobility<'_> {
             return self.inverse_mass.multiply_rows(rows);
         }
         let own = self.inverse_mass.multiply_rows(rows)?;
-        let particles = self.inverse_mass.layout().face_count();
+        let resisting_len = self.resisting.as_ref().map_or(0, |resisting| resisting.len);
         let mut found: Vec<Vec<(usize, f64)>> = Vec::with_capacity(rows.rows());
         for first in (0..rows.rows()).step_by(LANES) {
             let count = LANES.min(rows.rows() - first);
-            let mut lanes = vec![[0.0; LANES]; particles];
+            let mut lanes = vec![[0.0; LANES]; resisting_len];
             for lane in 0..count {
                 let (columns, values) = rows.row(first + lane);
                 let entries =
-                    columns.iter().zip(values).filter(|(column, _)| (**column as usize) < particles);
+                    columns.iter().zip(values).filter(|(column, _)| (**column as usize) < resisting_len);
                 entries.for_each(|(&column, &value)| lanes[column as usize][lane] += value);
             }
             if let Some(resisting) = &self.resisting {
@@ -122,7 +155,7 @@ impl SolidMobility<'_> {
                 let mut row: Vec<(usize, f64)> = soft.filter(|(_, value)| *value != 0.0).collect();
                 let (columns, values) = own.row(first + lane);
                 let bodies = columns.iter().zip(values).map(|(&column, &value)| (column as usize, value));
-                row.extend(bodies.filter(|(column, _)| *column >= particles));
+                row.extend(bodies.filter(|(column, _)| *column >= resisting_len));
                 found.push(row);
             }
         }
@@ -133,9 +166,9 @@ impl SolidMobility<'_> {
 impl Mobility for SolidMobility<'_> {
     fn apply(&self, impulse: &mut [f64]) {
         let Some(resisting) = &self.resisting else { return self.inverse_mass.apply(impulse) };
-        let mut particles = impulse[..self.inverse_mass.layout().face_count()].to_vec();
+        let mut own = impulse[..resisting.len].to_vec();
         self.inverse_mass.apply(impulse);
-        resisting.divide(&mut particles);
-        impulse[..particles.len()].copy_from_slice(&particles);
+        resisting.divide(&mut own);
+        impulse[..own.len()].copy_from_slice(&own);
     }
 }

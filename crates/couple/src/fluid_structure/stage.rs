@@ -17,6 +17,7 @@ use splashdown_geometry::Aabb;
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::{Body, Geometry, Motion};
 use splashdown_solve::CsrMatrix;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// A rigid body's geometry as the fluid sees it.
@@ -55,6 +56,12 @@ where
     forms: Vec<Option<KnownForm<D>>>,
     /// Bodies in the fluid: one a guest.
     bodies: Vec<usize>,
+    /// The bodies of the solve: these, then those that are not in the fluid but carry particles of solids that are.
+    listed: Vec<usize>,
+    /// Which of the listed carries each particle, and where it is from that one's centre of mass (m); empty if none is carried.
+    carried: Vec<Option<(usize, Vector<D>)>>,
+    /// Twists of the listed as the solve to the full step left them.
+    solved: Vec<Twist<D>>,
     /// Soft bodies in the fluid: the guests after the rigid ones.
     soft: Vec<SoftGuest<D>>,
     surfaces: SoftSurfaces,
@@ -62,8 +69,8 @@ where
     sheet_particles: Vec<usize>,
     /// The sheets where their weights are by area.
     sheet_surface: Option<SheetSurface<D>>,
-    /// `u*` and the guests' `v*` of the solve to the full step.
-    star: Option<(FluidState<D>, Vec<Immersed<D>>)>,
+    /// The guests' `v*` of the solve to the full step; the stepper keeps `u*`.
+    star: Option<Vec<Immersed<D>>>,
     /// Velocities of soft bodies before and after that solve, and their inverse masses.
     soft_star: Vec<f64>,
     soft_velocity: Vec<f64>,
@@ -84,6 +91,9 @@ where
         Self {
             forms: Vec::new(),
             bodies: Vec::new(),
+            listed: Vec::new(),
+            carried: Vec::new(),
+            solved: Vec::new(),
             soft: Vec::new(),
             surfaces: SoftSurfaces::default(),
             sheet_particles: Vec::new(),
@@ -152,26 +162,49 @@ where
         &self.bodies
     }
 
-    /// The guests as the solve sees them, with the velocities of `motions`.
-    fn immersed(&self, model: &Model<D>, guests: &[Guest<D>], motions: &[Motion<D>]) -> Vec<Immersed<D>> {
-        let of_guest = |(guest, &index): (&Guest<D>, &usize)| {
-            immersed_body(model, index, &guest.placement.frame, &motions[index])
+    /// Lists the bodies of a solve, once the guests are placed.
+    fn list(&mut self, soft: Option<&SoftParticles<D>>, frame: impl Fn(usize) -> Frame<D>) {
+        self.listed.clone_from(&self.bodies);
+        self.carried.clear();
+        let Some(soft) = soft.filter(|soft| self.any_soft() && !soft.solids.bindings.is_empty()) else {
+            return;
         };
-        guests.iter().zip(&self.bodies).map(of_guest).collect()
+        let mut numbers: BTreeMap<usize, usize> =
+            self.listed.iter().enumerate().map(|(number, &body)| (body, number)).collect();
+        self.carried.resize(soft.velocity.len() / D, None);
+        for binding in &soft.solids.bindings {
+            let body = binding.body as usize;
+            let number = *numbers.entry(body).or_insert_with(|| {
+                self.listed.push(body);
+                self.listed.len() - 1
+            });
+            let arm = frame(body).vector_to_world(&binding.place);
+            self.carried[binding.particle as usize] = Some((number, arm));
+        }
+    }
+
+    /// The bodies as the solve sees them, with the velocities of `motions`.
+    fn immersed(
+        &self,
+        model: &Model<D>,
+        frame: impl Fn(usize) -> Frame<D>,
+        motions: &[Motion<D>],
+    ) -> Vec<Immersed<D>> {
+        let listed = self.listed.iter();
+        listed.map(|&index| immersed_body(model, index, &frame(index), &motions[index])).collect()
     }
 
     /// Writes the velocities of those that can move to `motions`.
     fn write(
         &self,
         model: &Model<D>,
-        guests: &[Guest<D>],
+        frame: impl Fn(usize) -> Frame<D>,
         immersed: &[Immersed<D>],
         motions: &mut [Motion<D>],
     ) {
-        for ((guest, solid), &index) in guests.iter().zip(immersed).zip(&self.bodies) {
+        for (solid, &index) in immersed.iter().zip(&self.listed) {
             if solid.mass.is_some() {
-                let frame = &guest.placement.frame;
-                motions[index] = Motion::from_twist(&model.bodies[index], frame, &solid.twist);
+                motions[index] = Motion::from_twist(&model.bodies[index], &frame(index), &solid.twist);
             }
         }
     }
@@ -213,7 +246,7 @@ where
         let nothing = SoftSolve { guests, sheet_particles, sheet_surface, ..SoftSolve::nothing() };
         match soft.filter(|_| self.any_soft()) {
             Some(SoftParticles { velocity, resistance, .. }) => {
-                SoftSolve { inverse_mass: inverses, velocity, resistance, ..nothing }
+                SoftSolve { inverse_mass: inverses, carried: &self.carried, velocity, resistance, ..nothing }
             }
             None => nothing,
         }
@@ -234,14 +267,16 @@ where
         let (Some(fluid), Some(now), Some(options)) = (&model.fluid, &state.fluid, &model.coupling) else {
             return Ok(());
         };
-        let guests = self.guests(fluid, &model.bodies, |index| state.bodies[index].frame);
-        let mut immersed = self.immersed(model, &guests, motions);
+        let frame = |index: usize| state.bodies[index].frame;
+        let guests = self.guests(fluid, &model.bodies, frame);
         let here = soft.as_ref().map_or(&[][..], |soft| soft.position);
-        self.place(stepper, fluid, guests.clone(), here, soft.as_ref(), options.weights);
+        self.place(stepper, fluid, guests, here, soft.as_ref(), options.weights);
+        self.list(soft.as_ref(), frame);
+        let mut immersed = self.immersed(model, frame, motions);
         if immersed.iter().all(|solid| solid.mass.is_none()) && !self.any_soft() {
             return Ok(());
         }
-        let mut half = now.clone();
+        let mut half = now.without_particles();
         stepper.push(fluid, &mut half, 0.5 * dt)?;
         let inverses = soft.as_ref().map_or_else(Vec::new, |soft| soft.solids.free_inverse_masses());
         let mut particles = self.soft_solve(soft, &inverses);
@@ -257,7 +292,7 @@ where
             options,
         )?;
         self.reports.push(("fluid half", report));
-        self.write(model, &guests, &immersed, motions);
+        self.write(model, frame, &immersed, motions);
         Ok(())
     }
 
@@ -276,17 +311,20 @@ where
         let (Some(fluid), Some(now), Some(options)) = (&model.fluid, &state.fluid, &model.coupling) else {
             return Ok(());
         };
-        let mut guests = self.guests(fluid, &model.bodies, |index| frames[index]);
-        let mut immersed = self.immersed(model, &guests, motions);
+        let frame = |index: usize| frames[index];
+        let mut guests = self.guests(fluid, &model.bodies, frame);
         // What carries the surface near a body is the body's way over the step.
         for (guest, &index) in guests.iter_mut().zip(&self.bodies) {
             guest.placement.twist = state.bodies[index].frame.twist_to(&frames[index], dt);
         }
         let before = &state.solids.motion.position;
-        self.place(stepper, fluid, guests.clone(), before, soft.as_ref(), options.weights);
+        self.place(stepper, fluid, guests, before, soft.as_ref(), options.weights);
+        self.list(soft.as_ref(), frame);
+        let mut immersed = self.immersed(model, frame, motions);
         let mut next = now.clone();
         stepper.carry(fluid, &mut next, dt)?;
-        self.star = Some((next.clone(), immersed.clone()));
+        stepper.keep_velocity(&next);
+        self.star = Some(immersed.clone());
         let inverses = soft.as_ref().map_or_else(Vec::new, |soft| soft.solids.free_inverse_masses());
         let resistance = soft
             .as_ref()
@@ -301,7 +339,8 @@ where
         (self.soft_star, self.soft_velocity, self.soft_inverses) = (soft_star, after, inverses);
         self.soft_resistance = resistance;
         self.reports.push(("fluid", report));
-        self.write(model, &guests, &immersed, motions);
+        self.solved = immersed.iter().map(|solid| solid.twist).collect();
+        self.write(model, frame, &immersed, motions);
         self.next = Some(next);
         Ok(())
     }
@@ -330,17 +369,18 @@ where
         held: &[HeldRow<D>],
     ) -> Result<Option<FluidState<D>>, FluidError> {
         let (Some(fluid), Some(options)) = (&model.fluid, &model.coupling) else { return Ok(None) };
-        let (Some(mut next), Some((star, mut immersed))) = (self.next.take(), self.star.take()) else {
+        let (Some(mut next), Some(mut immersed)) = (self.next.take(), self.star.take()) else {
             return Ok(None);
         };
-        let guests = stepper.guests()[..self.bodies.len()].to_vec();
-        let after = self.immersed(model, &guests, motions);
+        let frame = |index: usize| frames[index];
+        let after = self.immersed(model, frame, motions);
         let fastest = after.iter().map(|solid| solid.twist.linear.norm()).fold(0.0, f64::max);
-        let changes: Vec<Option<Twist<D>>> = guests
+        let changes: Vec<Option<Twist<D>>> = self
+            .solved
             .iter()
             .zip(&after)
-            .map(|(guest, after)| {
-                let change = after.twist + after.flow - guest.placement.twist;
+            .map(|(&solved, after)| {
+                let change = after.twist - solved;
                 let any = change.dot(&change).sqrt() > UNCHANGED * fastest;
                 (after.mass.is_some() && any).then_some(change)
             })
@@ -350,7 +390,7 @@ where
         let stopped = self.soft_resistance.is_some()
             && held.iter().any(|row| matches!(row.ends[..], [(End::Particle(_), _)]));
         if soft_changed || stopped || changes.iter().any(Option::is_some) {
-            let mut links = Links::new(&self.bodies, immersed.len(), soft.len());
+            let mut links = Links::new(&self.listed, immersed.len(), soft.len());
             links.add(model, frames, motions, soft, &self.soft_inverses, held);
             // Forces of contact that no demand stands for, such as friction of what slides, act as they were.
             for (number, change) in changes.iter().enumerate() {
@@ -360,7 +400,7 @@ where
                     false => immersed[number] = Immersed { mass: None, ..after[number].clone() },
                 }
             }
-            let guest_count = immersed.len();
+            let listed = immersed.len();
             immersed.extend(
                 links.dry.iter().map(|&body| immersed_body(model, body, &frames[body], &motions[body])),
             );
@@ -375,13 +415,14 @@ where
                     }
                 }
             }
-            next = star;
+            stepper.restore_velocity(&mut next);
             let mut particles = if self.any_soft() {
                 SoftSolve {
                     guests: &self.soft,
                     sheet_particles: &self.sheet_particles,
                     sheet_surface: self.sheet_surface.as_ref(),
                     inverse_mass: &inverses,
+                    carried: &self.carried,
                     velocity: soft,
                     resistance: self
                         .soft_resistance
@@ -403,8 +444,8 @@ where
                 options,
             )?;
             self.reports.push(("fluid after contact", report));
-            self.write(model, &guests, &immersed[..guest_count], motions);
-            for (&body, solid) in links.dry.iter().zip(&immersed[guest_count..]) {
+            self.write(model, frame, &immersed[..listed], motions);
+            for (&body, solid) in links.dry.iter().zip(&immersed[listed..]) {
                 motions[body] = Motion::from_twist(&model.bodies[body], &frames[body], &solid.twist);
             }
         }

@@ -9,7 +9,7 @@
 use super::held::Demands;
 use super::mass::SolidMass;
 use super::operators::{Operators, gather_impulses, scatter_impulses};
-use super::resistance::Resistance;
+use super::resistance::{Resistance, rows_of_solids};
 use super::{CouplingReport, Viscous};
 use splashdown_fluid::FluidError;
 use splashdown_fluid::pressure::{PressureProblem, PressureTolerance};
@@ -72,6 +72,11 @@ where
     let size = free + structure.velocity.len();
     let interpolation = operators.interpolation(structure.velocity.len()).map_err(&failed)?;
     let mut divergence = operators.divergence.product(&interpolation).map_err(&failed)?;
+    if !operators.partial.is_empty() {
+        let (grid, periodic) = (problem.domain.grid(), problem.domain.periodic());
+        let direct = operators.direct(grid, periodic, free, structure.velocity.len()).map_err(&failed)?;
+        divergence = divergence.sum(1.0, &direct).map_err(&failed)?;
+    }
     let mut strain = operators.strain.product(&interpolation).map_err(&failed)?;
 
     // What moves as told is no unknown: it adds to what is known.
@@ -127,18 +132,8 @@ where
     }
     let lumped = CsrMatrix::from_rows(size, lumped).map_err(&failed)?;
     let rows = (0..free).map(|face| vec![(face, operators.masses[face])]);
-    let particles = structure.scalar_masses.iter().zip(&resisting).enumerate().map(|(k, (mass, row))| {
-        let own = (free + k, mass.unwrap_or(1.0));
-        row.iter().map(|&(column, value)| (free + column, value)).chain([own]).collect()
-    });
-    let bodies = structure.solids.iter().enumerate().flat_map(|(solid, mass)| {
-        let first = free + scalars + n * solid;
-        (0..n).map(move |i| match mass {
-            Some(mass) => (0..n).map(|j| (first + j, mass.entries()[i * n + j])).collect::<Vec<_>>(),
-            None => vec![(first + i, 1.0)],
-        })
-    });
-    let mass = CsrMatrix::from_rows(size, rows.chain(particles).chain(bodies)).map_err(&failed)?;
+    let solids = rows_of_solids(free, &structure.scalar_masses, &resisting, &structure.solids);
+    let mass = CsrMatrix::from_rows(size, rows.chain(solids)).map_err(&failed)?;
     let square = strain.transpose().product(&strain).map_err(&failed)?;
     let matrix = mass.sum(1.0, &square).map_err(&failed)?;
     let square = lumped.transpose().product(&lumped).map_err(&failed)?;

@@ -19,7 +19,7 @@ use crate::cells::CellKind;
 use crate::error::FluidError;
 use algebraic::AlgebraicSolver;
 use serde::{Deserialize, Serialize};
-use splashdown_geometry::grid::{FaceFields, Field, Index, Location};
+use splashdown_geometry::grid::{FaceFields, Field, Index, Location, box_indices};
 use splashdown_math::{Dim, Space};
 use splashdown_solve::multigrid::{
     Coupling, MultigridOptions, PoissonOptions, PoissonProblem, PoissonSolver, Regions,
@@ -233,9 +233,9 @@ where
             report.closed_regions = regions.grounded.iter().filter(|grounded| !**grounded).count();
             (report.net_flux, report.wall_correction) = close_regions(problem, regions, velocity);
         }
-        fill_dense(counts, &mut self.rhs, |cell| match problem.cells.at(cell) {
-            CellKind::Fluid => -problem.divergence(velocity, cell),
-            _ => 0.0,
+        fill_dense(counts, &mut self.rhs, |cell| match problem.has_pressure(cell) {
+            true => -problem.divergence(velocity, cell),
+            false => 0.0,
         });
         if let Some(regions) = regions {
             // Nothing but rounding, or the flux of a region without any closed face.
@@ -247,9 +247,9 @@ where
             return Err(FluidError::Diverged { what: "the divergence of the fluid".into(), value: norm });
         }
         let fill_guess = |impulse: &mut [f64]| {
-            fill_dense(counts, impulse, |cell| match problem.cells.at(cell) {
-                CellKind::Fluid => dt * pressure.at(cell),
-                _ => 0.0,
+            fill_dense(counts, impulse, |cell| match problem.has_pressure(cell) {
+                true => dt * pressure.at(cell),
+                false => 0.0,
             });
         };
         if norm > 0.0 {
@@ -361,8 +361,8 @@ where
     Dim<D>: Space<D>,
 {
     let counts = problem.domain.grid().cells();
-    let residual = |cell: Index<D>, kind: CellKind| {
-        if kind != CellKind::Fluid || problem.is_shut(cell) {
+    let residual = |cell: Index<D>, _| {
+        if !problem.has_pressure(cell) {
             return 0.0;
         }
         let place = dense(counts, cell);
@@ -421,7 +421,7 @@ where
     let (counts, periodic) = (grid.cells(), problem.domain.periodic());
     let total = grid.cell_count();
     let mut active = vec![false; total];
-    fill_dense(counts, &mut active, |cell| problem.cells.at(cell) == CellKind::Fluid);
+    fill_dense(counts, &mut active, |cell| problem.has_pressure(cell));
     let mut dirichlet = vec![0.0; total];
     fill_dense(counts, &mut dirichlet, |cell| {
         if problem.cells.at(cell) != CellKind::Fluid {
@@ -469,7 +469,7 @@ where
             let mut seam = vec![0.0; total / counts[axis]];
             let mut high = counts.map(|n| n as isize);
             high[axis] = 1;
-            for cell in crate::walls::indices([0; D], high) {
+            for cell in box_indices([0; D], high) {
                 let mut below = cell;
                 below[axis] = -1;
                 if problem.cells.at(cell) == CellKind::Fluid && problem.cells.at(below) == CellKind::Fluid {

@@ -6,7 +6,6 @@
 use super::{
     Cached, PressureProblem, PressureReport, PressureTolerance, Solver, for_each_seam, reach, sparse,
 };
-use crate::cells::CellKind;
 use crate::error::FluidError;
 use splashdown_math::{Dim, Space};
 use splashdown_solve::multigrid::{Addition, PoissonOptions, Regions};
@@ -119,6 +118,8 @@ where
     cached: &'a mut Cached<D>,
     /// Regions with no null vector of their own but one of the fluid alone.
     held: Vec<Vec<u32>>,
+    /// Are the null vectors those of the fluid alone?
+    as_alone: bool,
     floating: Option<Regions>,
     movable: &'a MovableWalls<'m>,
 }
@@ -142,7 +143,7 @@ where
             }
         }
         let floating = held.as_ref().or(cached.regions.as_ref()).filter(|r| r.any_floating()).cloned();
-        Ok(Self { problem, cached, held: cells, floating, movable })
+        Ok(Self { problem, cached, held: cells, as_alone: held.is_none(), floating, movable })
     }
 
     /// As [`reach`]; `scale` turns a residual (m^3/s) into `|div u| dt`.
@@ -184,15 +185,15 @@ where
             operator.apply(x, &mut y);
             let of_cell = |(place, (y, b)): (usize, (&f64, &f64))| {
                 let cell = sparse(counts, place);
-                let counts = self.problem.cells.at(cell) == CellKind::Fluid && !self.problem.is_shut(cell);
-                if counts { (b - y).abs() } else { 0.0 }
+                if self.problem.has_pressure(cell) { (b - y).abs() } else { 0.0 }
             };
             scale * y.iter().zip(rhs).enumerate().map(of_cell).fold(0.0, f64::max)
         };
-        // Where every region has a known pressure, the solver of the fluid alone takes the solids along at little cost.
+        // Where no constant of the pressure moves a solid, the solver of the fluid alone takes the solids along at little cost.
         let weigh = |push: &mut [f64]| self.movable.mobility.apply(push);
         let addition = Addition { rows: self.movable.flux, weigh: &weigh };
-        if let Solver::Geometric(solver) = &mut *solver
+        if self.as_alone
+            && let Solver::Geometric(solver) = &mut *solver
             && solver.takes(&addition)
         {
             let solve = |x: &mut [f64], goal: f64, most: usize| {

@@ -234,8 +234,15 @@ where
         )
     }
 
+    /// Has the cell a pressure: fluid, with a face that is not closed? One without would only lock solids together (spec/fluid-structure.md 3.10).
+    #[inline]
+    pub fn has_pressure(&self, cell: Index<D>) -> bool {
+        self.cells.at(cell) == CellKind::Fluid && !self.is_shut(cell)
+    }
+
     /// Does no face of the cell let the pressure act?
-    pub fn is_shut(&self, cell: Index<D>) -> bool {
+    #[inline]
+    fn is_shut(&self, cell: Index<D>) -> bool {
         (0..D).all(|axis| {
             let mut upper = cell;
             upper[axis] += 1;

@@ -3,10 +3,10 @@
 use super::{SheetFace, ShellStep, THICKNESS};
 use crate::domain::Domain;
 use crate::error::FluidError;
-use crate::walls::{Walls, indices};
+use crate::walls::Walls;
 use splashdown_geometry::Aabb;
 use splashdown_geometry::ccd::{CcdOptions, Motion, first_contact};
-use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Location};
+use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Location, box_indices};
 use splashdown_geometry::mesh::SurfaceMesh;
 use splashdown_geometry::query::{MeshTree, Ray, RayHit};
 use splashdown_math::{Dim, Space, Vector};
@@ -54,7 +54,7 @@ where
         let mut front: Vec<Index<D>> = Vec::new();
         for element in 0..mesh.elements.len() {
             let [first, last] = cells_of(&grid, &mesh.element_bounds(element).grown(thickness));
-            for cell in indices(first, last) {
+            for cell in box_indices(first, last) {
                 if steps.at(cell) == FAR {
                     steps.set(cell, 0);
                     front.push(cell);
@@ -68,7 +68,7 @@ where
             for cell in front {
                 let from = std::array::from_fn(|a| (cell[a] - 1).max(0));
                 let to = std::array::from_fn(|a| (cell[a] + 2).min(last[a]));
-                for around in indices(from, to) {
+                for around in box_indices(from, to) {
                     if steps.at(around) == FAR {
                         steps.set(around, step);
                         next.push(around);

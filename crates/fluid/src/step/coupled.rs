@@ -8,7 +8,7 @@ use crate::pressure::{MovableWalls, PressureReport};
 use crate::shell::Sheet;
 use crate::state::FluidState;
 use splashdown_geometry::grid::{FaceFields, Index};
-use splashdown_math::{Dim, Space, Twist};
+use splashdown_math::{Dim, Space, Twist, Vector};
 
 impl<const D: usize> FluidStepper<D>
 where
@@ -139,20 +139,24 @@ where
         let (guests, domain) = (&self.guests, &model.domain);
         self.viscous_rows = None;
         let Some(walls) = &mut self.walls else { return };
-        let old = velocity.is_some().then(|| walls.velocity().clone());
-        walls.set_velocities(|owner, axis, at| {
+        let new = |owner: usize, axis: usize, at: &Vector<D>| {
             let placement = &guests.get(owner.checked_sub(first)?)?.placement;
             Some(placement.twist.at(&domain.arm(&placement.frame.position, at))[axis])
-        });
-        if let (Some(velocity), Some(old)) = (velocity, old) {
-            for axis in 0..D {
-                let (old, new) = (old.component(axis), walls.velocity().component(axis));
-                let closed = |face| walls.is_closed(axis, face);
-                velocity
-                    .component_mut(axis)
-                    .update(|face, u| if closed(face) { u + (new.at(face) - old.at(face)) } else { u });
-            }
+        };
+        if let Some(velocity) = velocity {
+            walls.add_changes(&new, velocity);
         }
+        walls.set_velocities(&new);
+    }
+
+    /// Keeps a copy of the velocity in memory that nothing needs between [`Self::carry`] and the next step.
+    pub fn keep_velocity(&mut self, state: &FluidState<D>) {
+        copy_faces(&state.velocity, &mut self.flow);
+    }
+
+    /// Gives `state` the velocity that was kept.
+    pub fn restore_velocity(&self, state: &mut FluidState<D>) {
+        copy_faces(&self.flow, &mut state.velocity);
     }
 
     /// Gives faces that guests close these velocities (m/s) along their normals: axis, face, velocity; in `velocity` by the difference to the old ones. Faces on a

@@ -13,7 +13,7 @@ use crate::surface;
 use crate::viscosity::{ViscosityField, ViscosityForm, ViscosityReport, ViscosityRows, ViscousStep};
 use crate::walls::Walls;
 use crate::wetting::{self, Gap, Hold, Rubbing, WallFace};
-use splashdown_geometry::grid::{Field, Index, Location};
+use splashdown_geometry::grid::{Field, Index, Location, box_indices};
 use splashdown_math::{Dim, Space, Vector};
 
 /// Layers of cells inside solids that carry values of the fluid around.
@@ -88,7 +88,7 @@ where
                 let Some([low, high]) = crate::walls::cell_range(grid, &source.region.bounds()) else {
                     continue;
                 };
-                for cell in crate::walls::indices(low, high) {
+                for cell in box_indices(low, high) {
                     if source.region.contains(&lattice.position(cell)) {
                         field.set(cell, field.at(cell) + source.expansion);
                     }
@@ -437,7 +437,7 @@ where
                     else {
                         continue;
                     };
-                    for cell in crate::walls::indices(low, high) {
+                    for cell in box_indices(low, high) {
                         if source.region.contains(&lattice.position(cell)) {
                             smoke.density.set(cell, density);
                             smoke.temperature.set(cell, temperature);

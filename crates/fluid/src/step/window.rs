@@ -11,7 +11,7 @@ use crate::model::{FluidModel, SourceKind};
 use crate::pressure::Projection;
 use crate::state::{FluidState, LiquidState, SmokeState};
 use crate::surface::{BAND, Transfer};
-use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Location};
+use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Location, box_indices};
 use splashdown_math::{Dim, Space};
 use splashdown_parallel::prelude::*;
 
@@ -226,7 +226,7 @@ fn largest_in<const D: usize>(velocity: &FaceFields<D>, low: Index<D>, high: Ind
             (std::array::from_fn(|a| within(low[a], a)), std::array::from_fn(|a| within(high[a] + 1, a)));
         let mut rows = high;
         rows[0] = low[0] + 1;
-        for first in crate::walls::indices(low, rows) {
+        for first in box_indices(low, rows) {
             let start = lattice.offset(first);
             for &u in &component.values()[start..start + (high[0] - low[0]) as usize] {
                 // Not `max`, which passes over what is not a number.
@@ -301,7 +301,7 @@ fn copy<const D: usize>(
     let length = (high[0] - low[0]) as usize;
     let mut rows = high;
     rows[0] = low[0] + 1;
-    for first in crate::walls::indices(low, rows) {
+    for first in box_indices(low, rows) {
         let (from, to) = (std::array::from_fn(|a| first[a] + range.low[a]), first);
         let (from, to) = (outer.offset(from), inner.offset(to));
         let (outside, inside) = (from..from + length, to..to + length);

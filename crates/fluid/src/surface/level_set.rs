@@ -8,7 +8,7 @@ use crate::extend::extend_layers;
 use crate::model::LevelSetTransport;
 use crate::walls::Walls;
 use crate::wetting::{Gap, end_at_gaps};
-use splashdown_geometry::grid::{FaceFields, Field, Index};
+use splashdown_geometry::grid::{FaceFields, Field, Index, box_indices};
 use splashdown_geometry::level_set::{
     FastMarching, negative_part, redistance, redistance_by_evolution, redistance_linked,
 };
@@ -201,7 +201,7 @@ pub(crate) fn for_each_wet<const D: usize>(
 {
     let (lattice, volume) = (*phi.lattice(), phi.grid().cell_volume());
     let mut inside: Vec<Index<D>> = Vec::with_capacity(1 << D);
-    for cell in crate::walls::indices([-1; D], lattice.counts().map(|n| n as isize)) {
+    for cell in box_indices([-1; D], lattice.counts().map(|n| n as isize)) {
         let mut corners = [0.0; 8];
         let mut wet = false;
         inside.clear();
@@ -255,7 +255,7 @@ fn volume_where<const D: usize>(
         let (mut low, mut high) = ([-1; D], cells);
         (low[D - 1], high[D - 1]) = (number, number + 1);
         let mut sum = 0.0;
-        for cell in crate::walls::indices(low, high) {
+        for cell in box_indices(low, high) {
             let place = lattice.offset(cell);
             let mut corners = [0.0; 8];
             let mut wet = false;
@@ -293,7 +293,7 @@ pub(crate) fn outflow<const D: usize>(domain: &Domain<D>, velocity: &FaceFields<
             let edge = if side == 0 { 0 } else { counts[axis] as isize - 1 };
             let (mut low, mut high) = ([0; D], counts.map(|n| n as isize));
             (low[axis], high[axis]) = (edge, edge + 1);
-            for cell in crate::walls::indices(low, high) {
+            for cell in box_indices(low, high) {
                 let mut face = cell;
                 face[axis] += side as isize;
                 let outward = if side == 0 { -1.0 } else { 1.0 };

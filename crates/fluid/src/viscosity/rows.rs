@@ -5,7 +5,7 @@ use crate::cells::CellKind;
 use crate::domain::Side;
 use crate::error::FluidError;
 use crate::pressure::PressureProblem;
-use splashdown_geometry::grid::{FaceFields, FaceIndexMap, Field, GHOST_LAYERS, Index};
+use splashdown_geometry::grid::{FaceFields, FaceIndexMap, Field, GHOST_LAYERS, Index, box_indices};
 use splashdown_math::{Dim, Space};
 use splashdown_solve::{CsrMatrix, SparseBlock};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -140,7 +140,7 @@ where
                 } else {
                     first[along] -= 1;
                 }
-                for low in crate::walls::indices(first, last) {
+                for low in box_indices(first, last) {
                     let mut high = low;
                     high[along] += 1;
                     let ends = if axis == along {
@@ -186,7 +186,7 @@ where
                 for axis in [a, b] {
                     last[axis] += isize::from(!periodic[axis]);
                 }
-                for node in crate::walls::indices([0; D], last) {
+                for node in box_indices([0; D], last) {
                     let (mut left, mut below) = (node, node);
                     left[a] -= 1;
                     below[b] -= 1;

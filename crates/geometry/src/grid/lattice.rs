@@ -194,10 +194,7 @@ impl<const D: usize> Lattice<D> {
 }
 
 /// All indices `low <= index < high`, axis 0 fastest.
-pub(crate) fn box_indices<const D: usize>(
-    low: Index<D>,
-    high: Index<D>,
-) -> impl Iterator<Item = Index<D>> + use<D> {
+pub fn box_indices<const D: usize>(low: Index<D>, high: Index<D>) -> impl Iterator<Item = Index<D>> + use<D> {
     let mut next = (0..D).all(|a| low[a] < high[a]).then_some(low);
     std::iter::from_fn(move || {
         let current = next?;

@@ -27,8 +27,7 @@ pub use faces::FaceFields;
 pub use field::{Field, Value};
 pub use index_map::{FaceIndexMap, IndexMap};
 pub use interpolate::{Interpolation, Reach};
-pub(crate) use lattice::box_indices;
-pub use lattice::{Index, Lattice, Location};
+pub use lattice::{Index, Lattice, Location, box_indices};
 
 use crate::bounds::Aabb;
 use serde::{Deserialize, Serialize};

@@ -111,11 +111,12 @@ impl PoissonSolver {
         self.solve_placed(b, x, options, None)
     }
 
-    /// Does every cell of the addition have a row of its own, and every region a Dirichlet boundary? Only then is [`Self::solve_with`] to be used.
+    /// Does every cell of the addition have a row of its own? Only then is [`Self::solve_with`] to be used, and only if the addition leaves alone the constants of regions
+    /// without Dirichlet boundary.
     pub fn takes(&self, addition: &Addition) -> bool {
         let placed = Placed::new(addition, &self.multigrid.levels[0].layout);
         let known = |colour: usize, place: usize| self.diagonal[colour][place] > 0.0;
-        self.regions.is_none() && placed.are_all(known)
+        placed.are_all(known)
     }
 
     /// [`Self::solve`] for `A` with an addition of low rank, preconditioned by the multigrid of `A` alone.

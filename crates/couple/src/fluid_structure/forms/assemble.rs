@@ -6,20 +6,11 @@ use super::super::interface::row_of;
 use super::super::mass::SolidMass;
 use super::super::operators::{Operators, scatter_impulses};
 use super::super::viscous::{Correction, close_regions};
-use super::super::{CouplingOptions, CouplingReport, Immersed, Viscous, coupling_faces};
+use super::super::{CouplingOptions, CouplingReport, Immersed, Viscous};
 use super::{CoupledParts, CouplingForm, LEAST_DIVERGENCE, MAX_ITERATIONS, TOLERANCE};
 use splashdown_fluid::{FluidError, FluidModel, FluidState, FluidStepper};
-use splashdown_geometry::grid::Index;
 use splashdown_math::{Dim, Space, Twist, Vector};
 use splashdown_solve::{CsrMatrix, NullSpace, Stopping};
-
-/// A face that a solid closes in part: axis, face, part that is closed, and its velocity for the solids' scalars.
-struct Partial<const D: usize> {
-    axis: usize,
-    face: Index<D>,
-    closed: f64,
-    row: Vec<(usize, f64)>,
-}
 
 /// The parts of the system of `solids` in the stepper's fluid, with the grid's numbering.
 pub struct Formed<const D: usize>
@@ -35,7 +26,6 @@ where
     /// Pressures that nothing feels.
     pub null_space: NullSpace,
     operators: Operators<D>,
-    partial: Vec<Partial<D>>,
     corrections: Vec<Correction<D>>,
 }
 
@@ -93,37 +83,7 @@ where
         .map_err(&failed)?;
     let grid = problem.domain.grid();
 
-    // Faces that solids close in part: the flux of these is theirs too.
-    let mut partial = Vec::new();
-    for face in coupling_faces(&problem, guests, first, options.mass) {
-        if face.closed >= 1.0 || !movable(face.guest) {
-            continue;
-        }
-        let row = match face.guest.checked_sub(rigid) {
-            Some(number) => soft.guests[number].row(&problem, face.axis, face.face, options.weights),
-            None => {
-                let mut flat = [0.0; 6];
-                face.row.write(&mut flat);
-                (0..n).map(|k| (scalars + n * face.guest + k, flat[k])).collect()
-            }
-        };
-        partial.push(Partial { axis: face.axis, face: face.face, closed: face.closed, row });
-    }
-    let mut direct = Vec::new();
-    for face in &partial {
-        let mut below = face.face;
-        below[face.axis] -= 1;
-        for (mut cell, sign) in [(below, 1.0), (face.face, -1.0)] {
-            if problem.domain.periodic()[face.axis] {
-                cell[face.axis] = cell[face.axis].rem_euclid(grid.cells()[face.axis] as isize);
-            }
-            if let Some(row) = operators.cells.unknown(cell) {
-                let area = sign * face.closed * grid.face_area(face.axis);
-                direct.extend(face.row.iter().map(|&(scalar, weight)| (row, scalar, area * weight)));
-            }
-        }
-    }
-    let direct = CsrMatrix::from_triplets(operators.cells.len(), width, &direct).map_err(&failed)?;
+    let direct = operators.direct(grid, problem.domain.periodic(), 0, width).map_err(&failed)?;
     let sampling = CsrMatrix::from_rows(width, operators.bound.iter().map(|face| face.columns.clone()))
         .map_err(&failed)?;
     let scalar_mass = (0..scalars)
@@ -194,7 +154,7 @@ where
     for ((known, before), after) in parts.known_flux.iter_mut().zip(&before).zip(&flux) {
         *known += before - after;
     }
-    Ok(Formed { parts, faces, solids: velocities, null_space, operators, partial, corrections })
+    Ok(Formed { parts, faces, solids: velocities, null_space, operators, corrections })
 }
 
 /// The source's lumped mass of a rigid body (eq. 22 to 24 of 2008): a mass for each axis, all at a common centre, and the inertia about it; as one block about the body's own
@@ -253,7 +213,7 @@ where
         stepper.apply_viscosity(model, state, dt)?;
     }
     let formed = assemble(stepper, model, state, dt, solids, soft, demands, options, viscous)?;
-    let Formed { parts, faces, solids: start, null_space, operators, partial, corrections } = &formed;
+    let Formed { parts, faces, solids: start, null_space, operators, corrections } = &formed;
     let tolerance = &model.options.pressure;
     let stopping = Stopping {
         relative: TOLERANCE.min(tolerance.relative),
@@ -287,13 +247,7 @@ where
     let rigid = stepper.guests().len() - soft.guests.len();
     let twists: Vec<Twist<D>> = solids[..rigid].iter().map(|solid| solid.twist).collect();
     stepper.set_guest_twists(model, &twists, None);
-    let mut moved = operators.particle_velocities(&solution.solids);
-    let on_particles = partial.iter().filter(|face| face.row.iter().all(|(scalar, _)| *scalar < scalars));
-    moved.extend(on_particles.map(|face| {
-        let u = face.row.iter().map(|&(scalar, weight)| weight * solution.solids[scalar]).sum();
-        (face.axis, face.face, u)
-    }));
-    stepper.set_face_velocities(model, &moved, None);
+    stepper.set_face_velocities(model, &operators.particle_velocities(&solution.solids), None);
     operators.scatter(&solution.faces, &mut state.velocity);
     scatter_impulses(&operators.cells, &solution.pressure, &mut state.pressure, dt);
     if let Some(walls) = stepper.walls() {

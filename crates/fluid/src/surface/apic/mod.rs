@@ -17,7 +17,7 @@ use crate::model::ApicOptions;
 use crate::pressure::{dense, sparse};
 use crate::walls::Walls;
 use serde::{Deserialize, Serialize};
-use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Lattice};
+use splashdown_geometry::grid::{FaceFields, Field, Grid, Index, Lattice, box_indices};
 use splashdown_math::{Dim, Matrix, Space, Vector};
 use splashdown_parallel::prelude::*;
 
@@ -205,7 +205,7 @@ fn fold_periodic<const D: usize>(domain: &Domain<D>, normal: usize, field: &mut 
         } else {
             &[[-1, cells - 1], [0, cells]]
         };
-        for line in crate::walls::indices(low, high) {
+        for line in box_indices(low, high) {
             for pair in pairs {
                 let [a, b] = pair.map(|i| {
                     let mut index = line;
@@ -326,7 +326,7 @@ where
             let (mut sum, mut mean) = (0.0, Vector::zeros());
             let low: Index<D> = std::array::from_fn(|a| (cell[a] - 1).max(0));
             let high: Index<D> = std::array::from_fn(|a| (cell[a] + 2).min(counts[a] as isize));
-            for other in crate::walls::indices(low, high) {
+            for other in box_indices(low, high) {
                 let number = dense(counts, other);
                 for x in &self.position[starts[number] as usize..starts[number + 1] as usize] {
                     let arm = x - centre;
