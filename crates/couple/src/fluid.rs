@@ -235,10 +235,8 @@ where
             stage: (*stage).into(),
             iterations: report.iterations,
             relative_residual: report.relative_residual,
-            blocks: vec![
-                block("pressure", report.unknowns, report.relative_residual),
-                block("coupling", report.faces, 0.0),
-            ],
+            blocks: vec![block("pressure", report.unknowns, report.relative_residual)],
+            coupling: Some(*report),
         };
         return Ok(Some((next, scratch.coupling.reports.iter().map(solve).collect())));
     }
@@ -256,5 +254,8 @@ where
         iterations += viscosity.iterations;
     }
     let relative_residual = report.pressure.relative_residual;
-    Ok(Some((next, vec![SolveReport { stage: "fluid".into(), iterations, relative_residual, blocks }])))
+    Ok(Some((
+        next,
+        vec![SolveReport { stage: "fluid".into(), iterations, relative_residual, blocks, coupling: None }],
+    )))
 }

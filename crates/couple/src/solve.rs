@@ -1,5 +1,6 @@
 //! The coupled implicit velocity solve of one stage: every effect adds its rows, one system is solved.
 
+use crate::fluid_structure::CouplingReport;
 use crate::generalized::Velocities;
 use crate::state::BlockMultipliers;
 use crate::{Formulation, Model};
@@ -31,6 +32,9 @@ pub struct SolveReport {
     pub relative_residual: f64,
     /// By block.
     pub blocks: Vec<BlockReport>,
+    /// Of a fluid with solids in it: what was coupled, iterations of the velocity solves inside, and what had to be corrected.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub coupling: Option<CouplingReport>,
 }
 
 /// Velocities after an implicit solve.
@@ -74,8 +78,13 @@ where
         system.push(&damping).map_err(message)?;
     }
     if system.rows() == 0 {
-        let report =
-            SolveReport { stage: stage.name.into(), iterations: 0, relative_residual: 0.0, blocks: vec![] };
+        let report = SolveReport {
+            stage: stage.name.into(),
+            iterations: 0,
+            relative_residual: 0.0,
+            blocks: vec![],
+            coupling: None,
+        };
         return Ok(CoupledStep { velocities: explicit, multipliers: vec![], report });
     }
 
@@ -129,8 +138,13 @@ where
         })
         .collect();
     let relative_residual = if report.rhs_norm > 0.0 { report.residual / report.rhs_norm } else { 0.0 };
-    let report =
-        SolveReport { stage: stage.name.into(), iterations: report.iterations, relative_residual, blocks };
+    let report = SolveReport {
+        stage: stage.name.into(),
+        iterations: report.iterations,
+        relative_residual,
+        blocks,
+        coupling: None,
+    };
     Ok(CoupledStep { velocities: explicit, multipliers, report })
 }
 

@@ -39,7 +39,7 @@ use splashdown_rigid::{BodyState, ContactReport, ContactSolver, ContactStage, Mo
 use splashdown_solve::CoupledSolver;
 
 /// What one step did.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct StepReport {
     /// Length of the step (s).
     pub dt: f64,
@@ -313,6 +313,10 @@ where
         contact.push_out(&stage, &mut frames);
     }
     articulation.settle_positions(&mut frames);
+    if let (Some(solids), Some(step)) = (&soft, &mut soft_step) {
+        // Push-out and joints have moved what carries them.
+        solids.place_carried(&frames, &mut step.stages.next);
+    }
     articulation.add_kept_impulses(&mut start);
     contact.turn_momenta(&stage, &start_frames, &frames, &mut start.bodies);
     contact.restore_angular_momentum(&stage, &frames, &mut start.bodies);

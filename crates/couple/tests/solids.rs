@@ -354,3 +354,34 @@ fn a_ball_that_hits_an_incompressible_ball_keeps_momentum_and_volume() {
     assert!(world.state().bodies[0].velocity[0] < 3.5, "it is slowed down");
     assert!(total < 5e-3, "volume error {total}");
 }
+
+/// Push-out moves the bone out of the ground, and what it carries goes with it in the same step; it followed a step late.
+#[test]
+fn carried_particles_are_where_their_bone_is_pushed_to() {
+    let mut world = World::<3>::new(V::new(0.0, -9.81, 0.0)).unwrap();
+    let ground = Geometry::half_space(V::new(0.0, 1.0, 0.0)).unwrap();
+    add(&mut world, Kind::Static, ground, 1.0, Material::default(), V::zeros(), still());
+    let bone = Geometry::cuboid(V::new(0.2, 0.1, 0.1)).unwrap();
+    let bone =
+        add(&mut world, Kind::Dynamic, bone, 5.0, Material::default(), V::new(0.0, 0.05, 0.0), still());
+    let mesh =
+        box_tetrahedra(V::new(-0.1, 0.1, -0.1), V::new(0.1, 0.3, 0.1), [2; 3], CubeSplit::Five).unwrap();
+    let at = V::new(0.0, 0.05, 0.0);
+    let carried: Vec<Binding<3>> = (0u32..)
+        .zip(&mesh.points)
+        .filter(|(_, x)| x[1] < 0.15)
+        .map(|(particle, x)| Binding { particle, body: bone as u32, place: x - at })
+        .collect();
+    let bindings = carried.clone();
+    set_soft(&mut world, &mesh, matter(1e5, 0.3, 0.01), V::zeros(), |solids| solids.bindings = bindings);
+    world.step(1e-3).unwrap();
+    let state = world.state();
+    let frame = &state.bodies[bone].frame;
+    assert!(frame.position[1] > 0.09, "not pushed out: {}", frame.position[1]);
+    for binding in carried {
+        let first = 3 * binding.particle as usize;
+        let x = V::from_column_slice(&state.solids.motion.position[first..first + 3]);
+        let off = (x - frame.to_world(&binding.place)).norm();
+        assert!(off < 1e-12, "particle {}: {off:e} m", binding.particle);
+    }
+}

@@ -204,6 +204,12 @@ where
         }
     }
 
+    /// Does fluid slide along what closes the face, as far as it is an obstacle or a guest?
+    #[inline]
+    pub fn slips(&self, axis: usize, face: Index<D>) -> bool {
+        self.owner(axis, face).is_some_and(|owner| self.slippery[owner])
+    }
+
     /// Fraction of the face that is open to flow.
     #[inline]
     pub fn open(&self, axis: usize, face: Index<D>) -> f64 {

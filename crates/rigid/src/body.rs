@@ -42,6 +42,17 @@ where
     pub breakable: Option<Breakable<D>>,
     /// Velocity of the fluid at its surface relative to it, in its own axes (m/s, rad/s): zero but for a body that lets fluid through or drives it along.
     pub surface_flow: Twist<D>,
+    /// How it and a fluid act on each other.
+    pub immersion: Immersion,
+}
+
+/// How a body and a fluid around it act on each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Immersion {
+    /// Does viscous fluid slide along it instead of sticking to it?
+    pub slips: bool,
+    /// Does it push the fluid without being pushed by it?
+    pub one_way: bool,
 }
 
 /// Mass properties that no body can have.
@@ -96,6 +107,7 @@ where
             material: Material::default(),
             breakable: None,
             surface_flow: Twist::zero(),
+            immersion: Immersion::default(),
         })
     }
 
@@ -136,6 +148,7 @@ where
             material,
             breakable: None,
             surface_flow: Twist::zero(),
+            immersion: Immersion::default(),
         }
     }
 
@@ -170,6 +183,12 @@ where
     /// Sets the velocity of the fluid at its surface relative to it, in its own axes (m/s, rad/s).
     pub fn surface_flow(mut self, flow: Twist<D>) -> Self {
         self.surface_flow = flow;
+        self
+    }
+
+    /// Sets how it and a fluid act on each other.
+    pub fn immersion(mut self, immersion: Immersion) -> Self {
+        self.immersion = immersion;
         self
     }
 

@@ -17,7 +17,7 @@ mod motion;
 mod orientation;
 mod trajectory;
 
-pub use body::{Body, BodyError, BodyState, Kind};
+pub use body::{Body, BodyError, BodyState, Immersion, Kind};
 pub use contact::{
     ContactMemory, ContactMethod, ContactOptions, ContactReport, ContactSolver, ContactStage, PushOut, Rest,
     Sleeping, wake_moved,

@@ -2,15 +2,15 @@
 
 use crate::breakable::breakable;
 use crate::description::{
-    ContactMethod, Deformable, EnergyFix, Formulation, Geometry, Kind, PushOut, Rigid, Rotation, Scene,
-    Shape, SpinValue, Stabilization,
+    ContactMethod, Deformable, EnergyFix, Formulation, Geometry, InFluid, Kind, PushOut, Rigid, Rotation,
+    Scene, Shape, SpinValue, Stabilization,
 };
 use crate::from_files::{FromFiles, SurfaceFile};
 use crate::limits::{MAX_MEMORY_BYTES, Size, bytes_text};
 use splashdown_couple::{ModelError, World};
 use splashdown_deformable::{Particles, Spring};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
-use splashdown_rigid::{Body, BodyError, GeometryError, JointError, Material, OrientationOrder};
+use splashdown_rigid::{Body, BodyError, GeometryError, Immersion, JointError, Material, OrientationOrder};
 use std::sync::Arc;
 
 /// A world in the scene's dimension.
@@ -335,6 +335,9 @@ where
             linear: vector::<D>(name, "surface_flow.velocity", flow.velocity.as_deref())?,
             angular: spin::<D>(name, flow.spin.as_ref())?,
         };
+    }
+    if let Some(InFluid { slip, one_way }) = rigid.in_fluid {
+        body.immersion = Immersion { slips: slip, one_way };
     }
     let mut position = vector::<D>(name, "position", rigid.position.as_deref())?;
     for (component, offset) in position.iter_mut().zip(offset) {

@@ -71,6 +71,7 @@ fn coupling(choices: &CouplingChoices) -> CouplingOptions {
             WeightsWord::Ray => Weights::Ray,
             WeightsWord::Area => Weights::Area,
         },
+        without_solids: choices.without_bodies,
     }
 }
 

@@ -4,7 +4,9 @@
 
 use crate::storage::StorageError;
 use serde::{Deserialize, Serialize};
-use splashdown_couple::{Diagnostics, SolveReport};
+use splashdown_couple::{Diagnostics, JointReport, SolveReport, StepReport};
+use splashdown_deformable::integrate::IntegrationReport;
+use splashdown_rigid::ContactReport;
 use std::fs::{File, OpenOptions};
 use std::io::{BufRead, BufReader, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
@@ -19,9 +21,55 @@ pub struct LogRecord {
     pub dt: f64,
     /// The implicit solves of that step.
     pub solves: Vec<SolveReport>,
+    /// Contact in that step, if anything touched.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub contact: Option<ContactRecord>,
+    /// The joints, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub joints: Option<JointReport>,
+    /// Bodies of finite elements: iterations, contacts, volume, and what sweeps of the damping solve left.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub solids: Option<IntegrationReport>,
+}
+
+/// Contact in a step, without what depends on what was near before.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub struct ContactRecord {
+    /// Pairs of bodies that touch.
+    pub touching: usize,
+    /// Most iterations of an island.
+    pub iterations: usize,
+    /// Largest change of a relative velocity in the last iteration (m/s).
+    pub residual: f64,
+    /// Deepest overlap before and after push-out (m).
+    pub overlap: [f64; 2],
+    /// Kinetic energy that the clamp kept out (J).
+    pub energy_clamped: f64,
+    /// Bodies that sleep.
+    pub asleep: usize,
+}
+
+impl From<ContactReport> for ContactRecord {
+    fn from(report: ContactReport) -> Self {
+        let ContactReport { touching, iterations, residual, energy_clamped, asleep, .. } = report;
+        let overlap = [report.overlap_before, report.overlap_after];
+        Self { touching, iterations, residual, overlap, energy_clamped, asleep }
+    }
 }
 
 impl LogRecord {
+    /// Of the initial state.
+    pub fn start(diagnostics: Diagnostics) -> Self {
+        Self { diagnostics, dt: 0.0, solves: vec![], contact: None, joints: None, solids: None }
+    }
+
+    /// Of a step of `dt` seconds that ended with `diagnostics`.
+    pub fn of_step(diagnostics: Diagnostics, dt: f64, report: StepReport) -> Self {
+        let StepReport { solves, joints, contact, solids, .. } = report;
+        let contact = (contact.touching > 0).then(|| contact.into());
+        Self { diagnostics, dt, solves, contact, joints, solids }
+    }
+
     /// The line, with its line end.
     pub fn to_line(&self) -> Vec<u8> {
         // Plain numbers, strings and lists; there is nothing that JSON cannot hold (NaN becomes null).

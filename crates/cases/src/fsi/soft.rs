@@ -166,7 +166,7 @@ fn run_stability(measurements: &mut Measurements) -> Result<(), CaseError> {
         for mass in [1e-9, 1e-3, 1.0, 1e3, 1e9] {
             let (mut world, _) = channel(cells, parts, mass)?;
             let mut fastest = 0.0f64;
-            for _ in 0..if cells > 64 || parts != PUBLISHED { 10 } else { 100 } {
+            for _ in 0..100 {
                 let stable = world.longest_stable_step().map_err(failed)?;
                 let dt = world.fluid_stable_step().min(stable);
                 world.step(dt).map_err(failed)?;

@@ -89,4 +89,6 @@ pub struct CouplingOptions {
     pub weights: Weights,
     /// Which linear system is solved.
     pub form: CouplingForm,
+    /// Are viscosity and pressure one solve also where no solid reaches into the fluid (spec/fluid-structure.md FS-29)?
+    pub without_solids: bool,
 }

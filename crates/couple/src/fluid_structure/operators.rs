@@ -433,7 +433,7 @@ where
             for upper in [0, 1] {
                 let mut face = cell;
                 face[axis] += upper;
-                if !walls.is_closed(axis, face) {
+                if !walls.is_closed(axis, face) || walls.slips(axis, face) {
                     continue;
                 }
                 let label = match walls.owner(axis, face) {
@@ -718,7 +718,8 @@ where
         }
         let (walls, mut below) = (self.problem.walls, image);
         below[axis] -= 1;
-        if (walls.is_slippery(image) || walls.is_slippery(below)) && walls.is_closed(axis, image) {
+        let slippery = walls.is_slippery(image) || walls.is_slippery(below) || walls.slips(axis, image);
+        if slippery && walls.is_closed(axis, image) {
             return End::At(Tie::Missing);
         }
         End::At((self.tie)(axis, image))

@@ -115,14 +115,11 @@ where
 {
     /// Is there anything to couple: a fluid, and a body that reaches into it?
     pub fn is_active(model: &Model<D>, state: &State<D>, soft: bool) -> bool {
-        let Some(fluid) = &model.fluid else { return false };
-        model.coupling.is_some()
-            && (soft
-                || model
-                    .bodies
-                    .iter()
-                    .zip(&state.bodies)
-                    .any(|(body, now)| is_immersed(fluid, body, &now.frame)))
+        let (Some(fluid), Some(options)) = (&model.fluid, &model.coupling) else { return false };
+        let alone = options.without_solids && fluid.liquids.iter().any(|liquid| liquid.viscosity > 0.0);
+        alone
+            || soft
+            || model.bodies.iter().zip(&state.bodies).any(|(body, now)| is_immersed(fluid, body, &now.frame))
     }
 
     /// The bodies that reach into the fluid, where they are.
@@ -152,6 +149,7 @@ where
                 }
             };
             self.bodies.push(index);
+            let slip = slip || body.immersion.slips;
             guests.push(Guest { form, placement: Placement::at_rest(frame), slip });
         }
         guests
@@ -496,7 +494,7 @@ where
     let body = &model.bodies[index];
     let inertia = Dim::rotate_inertia(&frame.rotation, &body.inertia);
     Immersed {
-        mass: body.is_dynamic().then(|| SolidMass::new(body.mass, &inertia)),
+        mass: (body.is_dynamic() && !body.immersion.one_way).then(|| SolidMass::new(body.mass, &inertia)),
         twist: motion.twist(body, frame),
         flow: Twist {
             linear: frame.vector_to_world(&body.surface_flow.linear),

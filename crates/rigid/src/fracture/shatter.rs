@@ -344,6 +344,7 @@ where
         material: parent.material,
         breakable: Some(child),
         surface_flow: Twist::zero(),
+        immersion: parent.immersion,
     };
     let state = BodyState::new(&body, frame, &Twist::zero());
     Ok(Fragment { body, state, in_parent, voxels })

@@ -245,9 +245,13 @@ impl Check<'_> {
             let fluid: Option<Fluid> = read(self.root.get("fluid"));
             fluid.is_some_and(|fluid| fluid.coupling != FluidCoupling::Word(false))
         };
-        if body.surface_flow.is_some() && !coupled() {
-            let what = format!("`{}` drives a fluid, but no fluid is coupled to bodies", body.name);
-            let problem = self.at(&path("surface_flow"), ProblemKind::Conflict, what);
+        let in_fluid = [("surface_flow", body.surface_flow.is_some()), ("in_fluid", body.in_fluid.is_some())];
+        for (field, _) in in_fluid.iter().filter(|(_, given)| *given && !coupled()) {
+            let what = format!(
+                "`{field}` of `{}` says how it drives a fluid, but no fluid is coupled to bodies",
+                body.name
+            );
+            let problem = self.at(&path(field), ProblemKind::Conflict, what);
             self.problems.push(problem.hint("add [fluid], without `coupling = false`"));
         }
         if body.fracture.is_some() && body.kind != Kind::Dynamic {

@@ -71,12 +71,27 @@ pub struct Rigid {
     /// Lets fluid pass its surface or drives it along, such as a fan or a belt. Default: the fluid at its surface moves with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surface_flow: Option<SurfaceFlow>,
+    /// How it and a fluid act on each other. Default: they push on each other, and viscous fluid sticks to it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_fluid: Option<InFluid>,
     /// Motion of a kinematic body. Default: it keeps its velocity and spin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub motion: Option<super::Motion>,
     /// Makes a row or a grid of copies instead of one body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Repeat>,
+}
+
+/// How a body and a fluid around it act on each other.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct InFluid {
+    /// Viscous fluid slides along it instead of sticking to it. Fluid without viscosity always does.
+    #[serde(default)]
+    pub slip: bool,
+    /// It pushes the fluid without being pushed by it: it falls through water as if there were none, and the water makes way.
+    #[serde(default)]
+    pub one_way: bool,
 }
 
 /// Velocity of the fluid at the surface of a body, relative to the body and in its own axes. Without viscosity only the part across the surface matters.

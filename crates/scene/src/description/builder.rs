@@ -127,6 +127,7 @@ impl Rigid {
             spinning_friction: None,
             fracture: None,
             surface_flow: None,
+            in_fluid: None,
             motion: None,
             repeat: None,
         }

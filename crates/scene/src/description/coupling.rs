@@ -31,6 +31,8 @@ pub struct CouplingChoices {
     pub tangential: TangentialWord,
     /// Which points of a soft body or sheet move with the fluid at a face of a cell. Default: `ray`.
     pub weights: WeightsWord,
+    /// Viscosity and pressure are one solve also while no body is in the fluid; else viscosity acts first there. Default: `false`.
+    pub without_bodies: bool,
 }
 
 /// Which of the equivalent linear systems is solved.

@@ -87,12 +87,13 @@ fn forms_agree_with_soft_bodies() {
     }
 }
 
-/// A light sheet that flies broadside into still air is all but stopped by its added mass, `0.455 rho a^3` for a square, whichever of its points are pushed.
+/// A light sheet that flies broadside into still air is all but stopped by its added mass, `0.455 rho a^3` for a square, whichever of its points are pushed. Its edges are longer than
+/// cells: of shorter ones some motions move no face (`ray`), and are stopped by the sheet's own stiffness only.
 #[test]
 fn weights_are_chosen_in_the_scene() {
     let run = |weights: &str| {
         let text = format!(
-            "dimension = 3\ngravity = [0, 0, 0]\n[time]\nend = 1\n[fluid]\ncell = 0.1\ncells = [8, 8, 8]\nsides = {{ kind = \"open\" }}\nliquids = [{{ name = \"air\", density = 1.2 }}]\n[fluid.coupling]\nweights = \"{weights}\"\n[[deformable]]\nname = \"sheet\"\ngeometry = {{ sheet = {{ corner = [0.22, 0.33, 0.61], u = [0.4, 0, 0], v = [0, 0, -0.4], cells = [5, 5] }} }}\ndensity = 20\nvelocity = [0, -1, 0]\nmaterial = {{ young = 1000, damping = 0.01 }}\nelastic = {{ thickness = 0.001 }}\n"
+            "dimension = 3\ngravity = [0, 0, 0]\n[time]\nend = 1\n[fluid]\ncell = 0.1\ncells = [8, 8, 8]\nsides = {{ kind = \"open\" }}\nliquids = [{{ name = \"air\", density = 1.2 }}]\n[fluid.coupling]\nweights = \"{weights}\"\n[[deformable]]\nname = \"sheet\"\ngeometry = {{ sheet = {{ corner = [0.22, 0.33, 0.61], u = [0.4, 0, 0], v = [0, 0, -0.4], cells = [3, 3] }} }}\ndensity = 20\nvelocity = [0, -1, 0]\nmaterial = {{ young = 1000, damping = 0.01 }}\nelastic = {{ thickness = 0.001 }}\n"
         );
         let mut world = space(&text).expect("right");
         for _ in 0..3 {
@@ -109,4 +110,55 @@ fn weights_are_chosen_in_the_scene() {
         // Four cells across the sheet.
         assert!((found / exact - 1.0).abs() < 0.5, "{weights}: {found} m/s, {exact} m/s");
     }
+}
+
+/// `in_fluid`: fluid slides along what slips, whichever way it would stick, and a body that only pushes falls as in a vacuum while the water makes way.
+#[test]
+fn bodies_choose_how_they_meet_a_fluid() {
+    // A plate from side to side of a periodic channel.
+    let speed = |slip: bool, tangential: &str| {
+        let text = format!(
+            "dimension = 2\ngravity = [0, 0]\n[time]\nend = 1\n[fluid]\ncell = 0.1\ncells = [8, 10]\nleft = {{ kind = \"periodic\" }}\nright = {{ kind = \"periodic\" }}\nliquids = [{{ name = \"oil\", density = 900, viscosity = 50 }}]\n[fluid.coupling]\ntangential = \"{tangential}\"\n[[rigid]]\nname = \"plate\"\nshape = {{ box = {{ size = [1.6, 0.2] }} }}\ndensity = 500\nposition = [0.4, 0.5]\nvelocity = [1, 0]\nin_fluid = {{ slip = {slip} }}\n"
+        );
+        let mut world = plane(&text).expect("right");
+        world.step(0.02).expect("a step");
+        world.state().bodies[0].velocity[0]
+    };
+    for tangential in ["solid_side", "fluid_side"] {
+        let (slips, sticks) = (speed(true, tangential), speed(false, tangential));
+        assert!((slips - 1.0).abs() < 1e-9 && sticks < 0.95, "{tangential}: {slips}, {sticks}");
+    }
+    let text = "dimension = 2\n[time]\nend = 1\n[fluid]\ncell = 0.1\ncells = [12, 12]\ntop = { kind = \"open\" }\nliquids = [{ name = \"water\", density = 1000 }]\n[[rigid]]\nname = \"ball\"\nshape = { sphere = { radius = 0.2 } }\ndensity = 300\nposition = [0.6, 0.6]\nin_fluid = { one_way = true }\n";
+    let mut world = plane(text).expect("right");
+    for _ in 0..5 {
+        world.step(0.004).expect("a step");
+    }
+    let fall = world.state().bodies[0].velocity[1] / (-9.81 * 0.02);
+    let stirred = world.state().fluid.as_ref().expect("a fluid").velocity.component(1);
+    assert!((fall - 1.0).abs() < 1e-9, "{fall}");
+    assert!(stirred.max_abs() > 0.1, "{}", stirred.max_abs());
+    let alone = "dimension = 2\n[time]\nend = 1\n[[rigid]]\nname = \"ball\"\nshape = { sphere = { radius = 0.2 } }\ndensity = 300\nin_fluid = { one_way = true }\n";
+    assert!(plane(alone).err().is_some_and(|refused| refused.contains("in_fluid")));
+}
+
+/// FS-29: viscosity and pressure in one definite solve without any body: the energy of eddies in a periodic box decays as `exp(-4 nu k^2 t)`.
+#[test]
+fn viscosity_and_pressure_are_one_solve_without_bodies() {
+    let (viscosity, dt, steps) = (0.02, 0.002, 10);
+    let text = format!(
+        "dimension = 2\ngravity = [0, 0]\n[time]\nend = 1\n[fluid]\ncell = 0.03125\ncells = [32, 32]\nsides = {{ kind = \"periodic\" }}\nliquids = [{{ name = \"oil\", density = 1, viscosity = {viscosity} }}]\neddies = {{ amplitude = 0.05 }}\ntransport = \"none\"\n[fluid.coupling]\nwithout_bodies = true\n"
+    );
+    let mut world = plane(&text).expect("right");
+    let energy = |world: &World<2>| world.fluid_diagnostics().expect("a fluid").kinetic_energy;
+    let start = energy(&world);
+    for _ in 0..steps {
+        let report = world.step(dt).expect("a step");
+        let coupling = report.solves.iter().find_map(|solve| solve.coupling).expect("one solve");
+        assert!(coupling.velocities > 0 && coupling.faces == 0 && coupling.divergence < 1e-8);
+    }
+    let tau = std::f64::consts::TAU;
+    let exact = (-4.0 * viscosity * tau * tau * f64::from(steps) * dt).exp();
+    let found = energy(&world) / start;
+    // First order in time and second in space: a few thousandths of what is lost.
+    assert!((found / exact - 1.0).abs() < 0.02 * (1.0 - exact), "{found}, {exact}");
 }
