@@ -9,7 +9,7 @@ use crate::run_folder::{
 };
 use crate::storage::{self, StorageError};
 use crate::timings::Timings;
-use splashdown_couple::{Diagnostics, SolveReport};
+use splashdown_couple::{Diagnostics, StepReport};
 use std::path::Path;
 use std::time::Instant;
 
@@ -38,12 +38,10 @@ pub trait Simulation {
 /// What one step did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advance {
-    /// Length of the step (s).
-    pub dt: f64,
     /// Did it end on the frame?
     pub arrived: bool,
-    /// Its implicit solves.
-    pub solves: Vec<SolveReport>,
+    /// What the step says of itself.
+    pub report: StepReport,
 }
 
 /// Why a simulation cannot go on: which body or block, and what is wrong with it.
@@ -200,7 +198,7 @@ impl<'a> Run<'a> {
             started: Instant::now(),
             timings,
         };
-        run.recorder.log(LogRecord { diagnostics: first, dt: 0.0, solves: vec![] }.to_line())?;
+        run.recorder.log(LogRecord::start(first).to_line())?;
         run.arrive()?;
         run.save()?;
         Ok(run)
@@ -312,15 +310,14 @@ impl<'a> Run<'a> {
             let progress = Progress {
                 time: diagnostics.time,
                 step: diagnostics.step,
-                dt: advance.dt,
+                dt: advance.report.dt,
                 frame: if advance.arrived { self.next_frame } else { self.next_frame.saturating_sub(1) },
                 last_frame: self.plan.last_frame,
-                iterations: advance.solves.iter().map(|solve| solve.iterations).sum(),
+                iterations: advance.report.solves.iter().map(|solve| solve.iterations).sum(),
             };
             if advance.arrived || diagnostics.step.is_multiple_of(self.plan.log_every.max(1)) {
                 self.timings.write(diagnostics.time, diagnostics.step);
-                let record = LogRecord { diagnostics, dt: advance.dt, solves: advance.solves };
-                self.recorder.log(record.to_line())?;
+                self.recorder.log(LogRecord::of_step(diagnostics, advance.report).to_line())?;
             }
             if advance.arrived {
                 self.arrive()?;
