@@ -37,7 +37,13 @@ fn a_mesh_falls_on_the_ground_and_lies_there() {
          [[rigid]]\nname = \"brick\"\ndensity = 2000\nposition = [0, 0.05, 0]\nrestitution = 0\n\
          shape = {{ mesh = {{ path = {path:?}, scale = 0.01, resolution = 40 }} }}\n"
     );
-    let mut world = world(&text).expect("a right scene");
+    // Flat on flat, contact by edges as well changes nothing.
+    falls_and_lies(&text);
+    falls_and_lies(&text.replace("resolution = 40", "resolution = 40, edges = true"));
+}
+
+fn falls_and_lies(text: &str) {
+    let mut world = world(text).expect("a right scene");
     let brick = &world.model().bodies[1];
     assert!((brick.mass - 2000.0 * 0.2 * 0.1 * 0.1).abs() < 1e-9 * brick.mass, "{}", brick.mass);
     assert!(
@@ -136,69 +142,6 @@ fn a_body_breaks_along_the_surfaces_of_files() {
     }
     let refused = world(&scene(&format!("pattern = {:?}", files[0]))).expect_err("no pattern");
     assert!(refused.contains("brick"), "{refused}");
-}
-
-/// Two bars of 1 m lying on an edge, 0.4 m apart across `across`, as one OBJ file.
-fn two_bars(folder: &std::path::Path, name: &str, along: usize, across: usize) -> String {
-    let mut text = String::new();
-    for place in [-0.2, 0.2] {
-        for end in [-0.5, 0.5] {
-            // Right-handed about the axis of the bars.
-            for (side, up) in [(0.05, 0.0), (0.0, 0.05), (-0.05, 0.0), (0.0, -0.05)] {
-                let mut point = [0.0, up, 0.0];
-                point[along] = end;
-                point[across] = place + side;
-                text += &format!("v {} {} {}\n", point[0], point[1], point[2]);
-            }
-        }
-    }
-    let mut face = |corners: [usize; 3]| {
-        // y, along and across are right-handed in one of the two orders.
-        let [a, b, c] =
-            if (along + 1) % 3 == across { corners } else { [corners[0], corners[2], corners[1]] };
-        text += &format!("f {a} {b} {c}\n");
-    };
-    for bar in [0, 8] {
-        let corner = |end: usize, k: usize| bar + 4 * end + k % 4 + 1;
-        for k in 0..4 {
-            face([corner(0, k), corner(1, k + 1), corner(0, k + 1)]);
-            face([corner(0, k), corner(1, k), corner(1, k + 1)]);
-        }
-        for (end, [i, j]) in [(0, [1, 2]), (0, [2, 3]), (1, [2, 1]), (1, [3, 2])] {
-            face([corner(end, 0), corner(end, i), corner(end, j)]);
-        }
-    }
-    let path = folder.join(name);
-    std::fs::write(&path, text).expect("written");
-    path.to_string_lossy().into_owned()
-}
-
-#[test]
-fn edges_that_cross_between_particles_hold_each_other() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let below = two_bars(folder.path(), "below.obj", 2, 0);
-    let above = two_bars(folder.path(), "above.obj", 0, 2);
-    let sunk = |edges: bool| {
-        let mesh = |path: &str| {
-            format!("shape = {{ mesh = {{ path = {path:?}, resolution = 64, edges = {edges} }} }}")
-        };
-        let text = format!(
-            "dimension = 3\n[time]\nend = 1\n[[rigid]]\nname = \"below\"\nkind = \"static\"\n{}\n\
-             [[rigid]]\nname = \"above\"\ndensity = 1000\nrestitution = 0\nposition = [0, 0.1, 0]\n{}\n",
-            mesh(&below),
-            mesh(&above)
-        );
-        let mut world = world(&text).expect("a right scene");
-        let height = |world: &splashdown_couple::World<3>| world.state().bodies[1].frame.position.y;
-        let start = height(&world);
-        for _ in 0..60 {
-            world.step(1.0 / 60.0).expect("a step");
-        }
-        start - height(&world)
-    };
-    let (by_particles, by_edges) = (sunk(false), sunk(true));
-    assert!(by_edges.abs() < 2e-4, "sunk by {by_edges} m");
-    assert!(by_particles > 2e-3, "particles alone: sunk by {by_particles} m");
 }
 
 #[test]
