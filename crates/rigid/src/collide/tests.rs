@@ -290,7 +290,7 @@ fn edges_that_cross_between_particles_meet() {
         let corner = |k: usize| {
             let mut point = Vector::<3>::zeros();
             point[along] = if k < 4 { -0.5 } else { 0.5 };
-            point[if k % 2 == 0 { 1 } else { 2 - along }] = if k % 4 < 2 { 0.2 } else { -0.2 };
+            point[if k.is_multiple_of(2) { 1 } else { 2 - along }] = if k % 4 < 2 { 0.2 } else { -0.2 };
             point
         };
         let corners: Vec<Vector<3>> = (0..8).map(corner).collect();
