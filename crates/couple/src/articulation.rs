@@ -16,8 +16,8 @@ use crate::{Model, State};
 use serde::{Deserialize, Serialize};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::joint::{
-    AssemblyOptions, HeldJointRow, Impulses, Plan, PostOptions, PostReport, PreOptions, Stabilization,
-    assemble, held_rows, joint_errors, plan, post_stabilize, post_stabilize_pairwise, pre_stabilize,
+    HeldJointRow, Impulses, Plan, PostOptions, PostReport, PreOptions, Stabilization, assemble_anyhow,
+    held_rows, joint_errors, plan, post_stabilize, post_stabilize_pairwise, pre_stabilize,
     pre_stabilize_pairwise,
 };
 use splashdown_rigid::{BodyState, Kind, Motion as RigidMotion};
@@ -137,7 +137,7 @@ where
         let joints = &model.joints;
         if !joints.is_empty() && joint_errors(joints, |i| state.bodies[i].frame).relative > ASSEMBLE_ABOVE {
             let mut frames: Vec<Frame<D>> = state.bodies.iter().map(|body| body.frame).collect();
-            let done = assemble(&model.bodies, joints, &mut frames, &AssemblyOptions::default());
+            let done = assemble_anyhow(&model.bodies, joints, &mut frames);
             report.assembly_iterations += done.iterations;
             for (body, frame) in start.to_mut().bodies.iter_mut().zip(frames) {
                 body.frame = frame;
@@ -239,7 +239,7 @@ where
         let joints = &self.model.joints;
         if !joints.is_empty() && joint_errors(joints, |i| frames[i]).relative > ASSEMBLE_ABOVE {
             let before: Vec<Vector<D>> = frames.iter().map(|frame| frame.position).collect();
-            let done = assemble(&self.model.bodies, joints, frames, &AssemblyOptions::default());
+            let done = assemble_anyhow(&self.model.bodies, joints, frames);
             self.report.assembly_iterations += done.iterations;
             let moved = frames.iter().zip(before).map(|(frame, before)| (frame.position - before) / self.dt);
             self.moved = moved.collect();

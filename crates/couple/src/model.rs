@@ -42,6 +42,8 @@ pub struct Options {
     /// Contact and friction act on velocities before damping of solids does, not after it: less accurate, but what contact makes is damped in the same step, as large piles want
     /// (spec/rigid-deformable-coupling.md RDC-27). With explicit elasticity.
     pub contact_before_damping: bool,
+    /// Reports the totals of the rigid bodies after every stage ([`crate::StepReport::stages`]).
+    pub stage_totals: bool,
 }
 
 /// How joints are made to hold within a step.
@@ -72,6 +74,7 @@ impl Default for Options {
             joints: JointOptions::default(),
             contact: ContactOptions::default(),
             contact_before_damping: false,
+            stage_totals: false,
         }
     }
 }

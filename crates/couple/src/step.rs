@@ -29,7 +29,7 @@ use crate::soft_contact::Reached;
 use crate::solids::Solids;
 use crate::solve::{CoupledStep, Stage, coupled_solve};
 use crate::world::Scratch;
-use crate::{Model, Multipliers, SolveReport, State};
+use crate::{Model, Multipliers, SolveReport, StageTotals, State, Tag};
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
 use splashdown_deformable::integrate::IntegrationReport;
@@ -55,6 +55,9 @@ pub struct StepReport {
     pub broken: Vec<Broken>,
     /// Collision and contact of rigid bodies.
     pub contact: ContactReport,
+    /// Totals of the rigid bodies after the stages, if asked for ([`crate::Options::stage_totals`]).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageTotals>,
     /// Bodies of finite elements that took part in the stages: linear iterations, contacts, volume.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solids: Option<IntegrationReport>,
@@ -170,6 +173,12 @@ where
     let mut start_frames: Vec<Frame<D>> = state.bodies.iter().map(|body| body.frame).collect();
     let mut start = Velocities::of(state);
 
+    let mut stages = Vec::new();
+    let mut total = |stage: &str, frames: (&[Frame<D>], Tag), motions: (&[Motion<D>], Tag)| {
+        if model.options.stage_totals {
+            stages.push(StageTotals::measure(stage, model, frames, motions));
+        }
+    };
     let mut timed = crate::stage("forces and coupled solve");
     // I.
     let mut half = velocity_to_half_step(model, state, dt, coupled)?;
@@ -240,6 +249,7 @@ where
         reached.join_motions(&mut start.bodies, &step.stages.start);
         reached.join_motions(&mut half.velocities.bodies, &step.stages.moving);
     }
+    total("I forces", (&start_frames, Tag::Start), (&half.velocities.bodies, Tag::Half));
     timed.then("collisions");
     // II. Collisions change v^n, and v^{n+1/2} by as much. What touches a sleeper wakes it before anything happens.
     let awake = sleep.any().then(|| (start.bodies.clone(), half.velocities.bodies.clone()));
@@ -264,6 +274,7 @@ where
         }
         break;
     }
+    total("II collisions", (&start_frames, Tag::Start), (&start.bodies, Tag::Start));
     timed.then("contact");
     // III. Contact, and joints that hold after the positions have moved.
     let stiff = soft_step.as_ref().is_some_and(|step| step.resistance.is_some());
@@ -298,6 +309,7 @@ where
         }
     }
     articulation.pre_stabilize(state, &mut half.velocities);
+    total("III joints and contact", (&start_frames, Tag::Start), (&half.velocities.bodies, Tag::Half));
     timed.then("positions and push-out");
     // IV. What contact did to velocities in III is dropped: only its effect on positions remains. Impulses of joints are kept.
     let (mut frames, positions) = advance_positions(model, state, &half.velocities, dt);
@@ -320,6 +332,7 @@ where
     articulation.add_kept_impulses(&mut start);
     contact.turn_momenta(&stage, &start_frames, &frames, &mut start.bodies);
     contact.restore_angular_momentum(&stage, &frames, &mut start.bodies);
+    total("IV positions and push-out", (&frames, Tag::End), (&start.bodies, Tag::Start));
     timed.then("forces and coupled solve");
     // V. Velocities at the new positions: joints and drives, contact, and joints again where contact has pushed on them.
     let mut full = velocity_to_full_step(model, state, &start, &frames, &positions, dt, coupled)?;
@@ -350,7 +363,9 @@ where
         _ => None,
     };
     fluid.couple_full(model, state, &frames, dt, &mut full.velocities.bodies, particles)?;
+    total("V.2 forces", (&frames, Tag::End), (&full.velocities.bodies, Tag::End));
     articulation.post_stabilize(&frames, &mut full.velocities);
+    total("V.3 joints", (&frames, Tag::End), (&full.velocities.bodies, Tag::End));
     if let Some(step) = &soft_step {
         reached.join_frames(&mut frames, &step.stages.next);
         reached.join_motions(&mut full.velocities.bodies, &soft_velocity);
@@ -406,6 +421,7 @@ where
         }
     }
     sleep.still(&mut full.velocities.bodies);
+    total("V.4 contact", (&frames, Tag::End), (&full.velocities.bodies, Tag::End));
     memory.keep_sleeping(&state.contact, &sleep.asleep);
     let mut soft_report = None;
     let solids = match (soft, soft_step) {
@@ -453,6 +469,7 @@ where
         joints: articulation.report(|i| next.bodies[i].frame),
         contact: ContactReport { asleep: next.rest.count(), ..contact.report() },
         broken: vec![],
+        stages,
         solids: soft_report,
     };
     Ok(Advanced::To(Box::new((next, report))))

@@ -1,6 +1,6 @@
 //! Contact of rigid bodies through the whole step.
 
-use splashdown_couple::World;
+use splashdown_couple::{Tag, World};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::{Body, ContactMethod, Geometry, Kind, Material, PushOut};
 use std::sync::Arc;
@@ -234,5 +234,47 @@ fn the_cradle_passes_the_blow_on() {
         assert!(
             (speeds[4] - 2.0).abs() < 0.1 && speeds.iter().enumerate().all(|(i, v)| i == 4 || v.abs() < 0.1)
         );
+    }
+}
+
+/// RB-52: the totals after every stage, with the times of positions and velocities, and what the energy clamp did by phase.
+#[test]
+fn stages_tell_their_times_and_only_whole_states_have_an_energy() {
+    for method in METHODS {
+        let mut world = world(method);
+        world.options_mut().stage_totals = true;
+        let material = Material::new(1.0, 0.5);
+        floor(&mut world, material, 0.0);
+        let rod = Arc::new(Geometry::cuboid(Vector::from([0.5, 0.025, 0.025])).unwrap());
+        let rotation = Dim::<3>::exp(&Vector::from([0.3, 0.2, 0.1]));
+        let twist = Twist { linear: Vector::zeros(), angular: rotation * Vector::from([20.0, 8.0, 8.0]) };
+        add(
+            &mut world,
+            &rod,
+            1.0,
+            material,
+            Frame { position: Vector::from([0.0, 0.5, 0.0]), rotation },
+            twist,
+        );
+        let (mut scaled, mut energy) = (0, 0.0);
+        for _ in 0..60 {
+            let report = world.step(1.0 / 30.0).unwrap();
+            let tags: Vec<(Tag, Tag)> = report.stages.iter().map(|s| (s.positions, s.velocities)).collect();
+            let (n, half, next) = (Tag::Start, Tag::Half, Tag::End);
+            let expected =
+                [(n, half), (n, n), (n, half), (next, n), (next, next), (next, next), (next, next)];
+            assert_eq!(tags, expected);
+            for stage in &report.stages {
+                assert_eq!(stage.split, stage.positions != stage.velocities);
+                assert_eq!(stage.total_energy.is_some(), !stage.split, "{}", stage.stage);
+            }
+            let (last, now) = (report.stages.last().unwrap(), world.diagnostics());
+            assert!((last.kinetic_energy - now.kinetic_energy).abs() <= 1e-9 * now.kinetic_energy);
+            scaled += report.contact.clamped_collisions.scaled;
+            energy += report.contact.clamped_collisions.energy;
+        }
+        assert_eq!(scaled > 0, energy > 0.0);
+        world.options_mut().stage_totals = false;
+        assert!(world.step(1.0 / 30.0).unwrap().stages.is_empty());
     }
 }

@@ -3,7 +3,8 @@
 use crate::fracture::Pattern;
 use crate::fracture::{PatternSpec, shatter};
 use crate::joint::{
-    assemble, held_rows, plan, post_stabilize, post_stabilize_pairwise, pre_stabilize, pre_stabilize_pairwise,
+    assemble, assemble_anyhow, held_rows, plan, post_stabilize, post_stabilize_pairwise, pre_stabilize,
+    pre_stabilize_pairwise,
 };
 use crate::{ContactSolver, Geometry, Joint};
 
@@ -54,6 +55,8 @@ splashdown_math::compile_here!(
     shatter::<3>,
     assemble::<2>,
     assemble::<3>,
+    assemble_anyhow::<2>,
+    assemble_anyhow::<3>,
     post_stabilize::<2>,
     post_stabilize::<3>,
     held_rows::<2>,

@@ -31,28 +31,36 @@ impl EnergyFix {
     }
 }
 
+/// What [`restore_energy`] did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Restored {
+    /// Is the energy what it was, to round-off?
+    pub reached: bool,
+    /// Turns towards a principal axis, because the steepest direction could not reach the energy.
+    pub fallbacks: u32,
+}
+
 /// Rotates `frame` so that `L . I^-1 L / 2` equals `energy` (J), the rotational energy of the same `L` before the orientation was updated.
-///
-/// Returns `false` if the repeated fix did not reach round-off (never seen; counted as a diagnostic by callers that care).
 pub fn restore_energy<const D: usize>(
     body: &Body<D>,
     frame: &mut Frame<D>,
     angular_momentum: &Spin<D>,
     energy: f64,
-) -> bool
+) -> Restored
 where
     Dim<D>: Space<D>,
 {
     const REPEATS: usize = 40;
+    let mut restored = Restored { reached: true, fallbacks: 0 };
     if energy <= 0.0 {
-        return true;
+        return restored;
     }
     let rounding = rounding_of_energy(body) * energy;
     for _ in 0..REPEATS {
         let spin = body.spin_of(frame, angular_momentum);
         let current = 0.5 * angular_momentum.dot(&spin);
         if (current - energy).abs() <= rounding {
-            return true;
+            return restored;
         }
         let steepest = Dim::spin_commutator(angular_momentum, &spin);
         let steep_enough = steepest.norm() > 16.0 * f64::EPSILON * angular_momentum.norm() * spin.norm();
@@ -60,15 +68,17 @@ where
             .then(|| turn_to_energy(body, frame, angular_momentum, &steepest, current, energy, false))
             .flatten()
             .or_else(|| {
+                restored.fallbacks += 1;
                 let axis = extreme_axis(body, frame, current > energy);
                 let direction = Dim::spin_commutator(angular_momentum, &axis);
                 turn_to_energy(body, frame, angular_momentum, &direction, current, energy, true)
             });
-        let Some((angle, axis)) = angle_and_axis else { return false };
+        let Some((angle, axis)) = angle_and_axis else { break };
         frame.rotation = Dim::compose(&Dim::exp(&(axis * angle)), &frame.rotation);
         Dim::renormalize(&mut frame.rotation);
     }
-    false
+    restored.reached = false;
+    restored
 }
 
 /// Relative difference of energies that is taken for rounding. Where all moments are nearly the same the energy hardly depends on the orientation: a few units in the last place, which

@@ -19,10 +19,10 @@ mod trajectory;
 
 pub use body::{Body, BodyError, BodyState, Immersion, Kind};
 pub use contact::{
-    ContactMemory, ContactMethod, ContactOptions, ContactReport, ContactSolver, ContactStage, PushOut, Rest,
-    Sleeping, wake_moved,
+    Clamped, ContactMemory, ContactMethod, ContactOptions, ContactReport, ContactSolver, ContactStage,
+    PushOut, Rest, Sleeping, wake_moved,
 };
-pub use energy_fix::{EnergyFix, restore_energy};
+pub use energy_fix::{EnergyFix, Restored, restore_energy};
 pub use geometry::{DEFAULT_CELLS, Geometry, GeometryError, Hull, HullFace, MassProperties, Solid};
 pub use joint::{Freedom, Joint, JointError, JointKind};
 pub use material::Material;

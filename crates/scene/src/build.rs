@@ -2,8 +2,8 @@
 
 use crate::breakable::breakable;
 use crate::description::{
-    ContactMethod, Deformable, EnergyFix, Formulation, Geometry, InFluid, Kind, PushOut, Rigid, Rotation,
-    Scene, Shape, SpinValue, Stabilization,
+    Combine, ContactMethod, Deformable, EnergyFix, Formulation, Geometry, InFluid, Kind, PushOut, Rigid,
+    Rotation, Scene, Shape, SpinValue, Stabilization,
 };
 use crate::from_files::{FromFiles, SurfaceFile};
 use crate::limits::{MAX_MEMORY_BYTES, Size, bytes_text};
@@ -74,6 +74,12 @@ pub enum BuildError {
         /// Name of the body.
         name: String,
     },
+    /// A first part that has nothing to be cut out of.
+    #[error("the first part of `{name}` is combined by `difference` or `intersection`; expected a `union`")]
+    FirstPart {
+        /// Name of the body.
+        name: String,
+    },
     /// A shape that encloses nothing.
     #[error("shape of `{name}`: {source}")]
     Geometry {
@@ -119,6 +125,7 @@ impl BuildError {
             | Self::Components { name, .. }
             | Self::NoMass { name }
             | Self::Part { name }
+            | Self::FirstPart { name }
             | Self::Geometry { name, .. } => Some(name),
             _ => None,
         }
@@ -205,6 +212,7 @@ where
         Formulation::Spd => splashdown_couple::Formulation::Spd,
         Formulation::Kkt => splashdown_couple::Formulation::Kkt,
     };
+    options.stage_totals = scene.output.stages;
     options.contact.enabled = scene.contact.enabled;
     options.contact.iterations = scene.contact.iterations as usize;
     options.contact.sleeping.enabled = scene.contact.sleeping;
@@ -409,13 +417,14 @@ where
         | Shape::Ellipsoid { .. }
         | Shape::Boxes { .. }
         | Shape::Parts { .. } => Geometry::shape(formula::<D>(name, shape)?, SHAPE_CELLS).map_err(refused),
-        Shape::Mesh { path, scale, resolution, thickness } => Dim::body(
+        Shape::Mesh { path, scale, resolution, thickness, edges } => Dim::body(
             name,
             &SurfaceFile {
                 path,
                 scale: scale.unwrap_or(1.0),
                 cells: resolution.map_or(SHAPE_CELLS, |cells| cells as usize),
                 thickness: *thickness,
+                edges: *edges,
             },
         ),
         Shape::Plane { .. } => {
@@ -458,14 +467,22 @@ where
             united(boxes.collect::<Result<_, _>>()?)
         }
         Shape::Parts { parts } => {
-            let shapes = parts.iter().map(|part| {
+            let mut whole: Option<Formula<D>> = None;
+            for part in parts {
                 let frame = Frame {
                     position: vector::<D>(name, "shape.parts.position", part.position.as_deref())?,
                     rotation: rotation::<D>(name, part.rotation.as_ref())?,
                 };
-                formula::<D>(name, &part.shape)?.placed(frame).map_err(refused)
-            });
-            united(shapes.collect::<Result<_, _>>()?)
+                let own = formula::<D>(name, &part.shape)?.placed(frame).map_err(refused)?;
+                whole = Some(match (whole, part.combine) {
+                    (None, Combine::Union) => own,
+                    (None, _) => return Err(BuildError::FirstPart { name: name.into() }),
+                    (Some(whole), Combine::Union) => whole.union(own),
+                    (Some(whole), Combine::Difference) => whole.difference(own),
+                    (Some(whole), Combine::Intersection) => whole.intersection(own),
+                });
+            }
+            whole.ok_or_else(|| refused(ShapeError::NoShapes))
         }
         Shape::Hull { .. } | Shape::Mesh { .. } | Shape::Plane { .. } => {
             Err(BuildError::Part { name: name.into() })

@@ -16,6 +16,8 @@ pub(crate) struct SurfaceFile<'a> {
     pub cells: usize,
     /// Of a shell (m); a solid has none.
     pub thickness: Option<f64>,
+    /// Does contact look at its edges, too?
+    pub edges: bool,
 }
 
 /// What files make in this dimension.
@@ -51,7 +53,8 @@ impl FromFiles<3> for Dim<3> {
             Some(thickness) => Geometry::shell(&surface, thickness, file.cells),
             None => Geometry::mesh(&surface, file.cells),
         };
-        made.map_err(|source| BuildError::Geometry { name: name.into(), source })
+        let made = made.map_err(|source| BuildError::Geometry { name: name.into(), source })?;
+        Ok(if file.edges { made.meeting_by_edges() } else { made })
     }
 
     fn pattern(name: &str, regions: &FractureRegions) -> Result<Pattern<3>, BuildError> {

@@ -4,7 +4,7 @@
 
 use crate::storage::StorageError;
 use serde::{Deserialize, Serialize};
-use splashdown_couple::{Diagnostics, JointReport, SolveReport, StepReport};
+use splashdown_couple::{Broken, Diagnostics, JointReport, SolveReport, StageTotals, StepReport};
 use splashdown_deformable::integrate::IntegrationReport;
 use splashdown_rigid::ContactReport;
 use std::fs::{File, OpenOptions};
@@ -21,53 +21,42 @@ pub struct LogRecord {
     pub dt: f64,
     /// The implicit solves of that step.
     pub solves: Vec<SolveReport>,
-    /// Contact in that step, if anything touched.
+    /// Collision and contact of rigid bodies in that step, if any came near each other: overlap, impulses, what the energy clamp did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub contact: Option<ContactRecord>,
-    /// The joints, if there are any.
+    pub contact: Option<ContactReport>,
+    /// What was done to make joints hold, if there are any. How well they do is in the totals.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub joints: Option<JointReport>,
+    pub joint_solves: Option<JointReport>,
     /// Bodies of finite elements: iterations, contacts, volume, and what sweeps of the damping solve left.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub solids: Option<IntegrationReport>,
-}
-
-/// Contact in a step, without what depends on what was near before.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
-pub struct ContactRecord {
-    /// Pairs of bodies that touch.
-    pub touching: usize,
-    /// Most iterations of an island.
-    pub iterations: usize,
-    /// Largest change of a relative velocity in the last iteration (m/s).
-    pub residual: f64,
-    /// Deepest overlap before and after push-out (m).
-    pub overlap: [f64; 2],
-    /// Kinetic energy that the clamp kept out (J).
-    pub energy_clamped: f64,
-    /// Bodies that sleep.
-    pub asleep: usize,
-}
-
-impl From<ContactReport> for ContactRecord {
-    fn from(report: ContactReport) -> Self {
-        let ContactReport { touching, iterations, residual, energy_clamped, asleep, .. } = report;
-        let overlap = [report.overlap_before, report.overlap_after];
-        Self { touching, iterations, residual, overlap, energy_clamped, asleep }
-    }
+    /// Bodies that broke.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub broken: Vec<Broken>,
+    /// Totals of the rigid bodies after the stages of the step (`[output] stages`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stages: Vec<StageTotals>,
 }
 
 impl LogRecord {
-    /// Of the initial state.
+    /// The initial state.
     pub fn start(diagnostics: Diagnostics) -> Self {
-        Self { diagnostics, dt: 0.0, solves: vec![], contact: None, joints: None, solids: None }
+        Self::of_step(diagnostics, StepReport::default())
     }
 
-    /// Of a step of `dt` seconds that ended with `diagnostics`.
-    pub fn of_step(diagnostics: Diagnostics, dt: f64, report: StepReport) -> Self {
-        let StepReport { solves, joints, contact, solids, .. } = report;
-        let contact = (contact.touching > 0).then(|| contact.into());
-        Self { diagnostics, dt, solves, contact, joints, solids }
+    /// The state after a step.
+    pub fn of_step(diagnostics: Diagnostics, report: StepReport) -> Self {
+        let contact = report.contact;
+        Self {
+            diagnostics,
+            dt: report.dt,
+            solves: report.solves,
+            contact: (contact.pairs > 0 || contact.asleep > 0).then_some(contact),
+            joint_solves: report.joints,
+            solids: report.solids,
+            broken: report.broken,
+            stages: report.stages,
+        }
     }
 
     /// The line, with its line end.
@@ -170,5 +159,34 @@ impl Drift {
             angular_momentum: distance(&start.angular_momentum, &end.angular_momentum),
             energy: relative(end.total_energy - start.total_energy, scale),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{AnyWorld, Scene, build};
+
+    /// RB-52: overlap, impulses and what the clamp did are in the log of a run, and stages if asked for.
+    #[test]
+    fn the_log_tells_of_contact_and_stages() {
+        let text = "dimension = 2\n[time]\nend = 1\n[output]\nstages = true\n\
+                    [[rigid]]\nname = \"ground\"\nkind = \"static\"\nshape = { plane = {} }\n\
+                    [[rigid]]\nname = \"ball\"\nmass = 1\nposition = [0, 0.1]\nshape = { sphere = { radius = 0.1 } }\n";
+        let scene = Scene::parse("s.toml", text, &[]).expect("a right scene");
+        let Ok(AnyWorld::Two(mut world)) = build(&scene) else { panic!("a world of two dimensions") };
+        let start = LogRecord::start(world.diagnostics());
+        assert!(start.contact.is_none() && start.stages.is_empty());
+        let report = world.step(0.01).expect("a step");
+        let record = LogRecord::of_step(world.diagnostics(), report);
+        let contact = record.contact.expect("the ball touches the ground");
+        assert_eq!((contact.pairs, contact.touching), (1, 1));
+        assert!(contact.overlap_after < 1e-9);
+        let line: serde_json::Value = serde_json::from_slice(&record.to_line()).expect("a line");
+        assert_eq!(line["stages"][1]["positions"], "n");
+        assert_eq!(line["stages"][0]["velocities"], "n+1/2");
+        assert!(line["stages"][0].get("total_energy").is_none());
+        assert!(line["contact"]["clamped_collisions"]["scaled"].is_number());
+        assert_eq!(serde_json::from_slice::<LogRecord>(&record.to_line()).expect("a record"), record);
     }
 }

@@ -38,11 +38,9 @@ pub trait Simulation {
 /// What one step did.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Advance {
-    /// Length of the step (s).
-    pub dt: f64,
     /// Did it end on the frame?
     pub arrived: bool,
-    /// What else there is to say of it.
+    /// What the step says of itself.
     pub report: StepReport,
 }
 
@@ -312,15 +310,14 @@ impl<'a> Run<'a> {
             let progress = Progress {
                 time: diagnostics.time,
                 step: diagnostics.step,
-                dt: advance.dt,
+                dt: advance.report.dt,
                 frame: if advance.arrived { self.next_frame } else { self.next_frame.saturating_sub(1) },
                 last_frame: self.plan.last_frame,
                 iterations: advance.report.solves.iter().map(|solve| solve.iterations).sum(),
             };
             if advance.arrived || diagnostics.step.is_multiple_of(self.plan.log_every.max(1)) {
                 self.timings.write(diagnostics.time, diagnostics.step);
-                let record = LogRecord::of_step(diagnostics, advance.dt, advance.report);
-                self.recorder.log(record.to_line())?;
+                self.recorder.log(LogRecord::of_step(diagnostics, advance.report).to_line())?;
             }
             if advance.arrived {
                 self.arrive()?;

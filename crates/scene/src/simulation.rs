@@ -275,7 +275,7 @@ where
         if arrived {
             self.world.set_time(self.clock.frame_time(frame));
         }
-        Ok(Advance { dt, arrived, report })
+        Ok(Advance { arrived, report })
     }
 
     fn stage_seconds(&mut self) -> Vec<(String, f64)> {

@@ -101,12 +101,12 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         "exact: none",
     );
 
-    // Cylinders meet by particles on their surfaces.
+    // Cylinders meet by particles on their surfaces. Where their rims lie on each other, the nearest surface of the other may be its side.
     let standing = |place: [f64; 3]| Frame {
         position: Vector::from(place),
         rotation: Dim::<3>::exp(&Spin::<3>::from([FRAC_PI_2, 0.0, 0.0])),
     };
-    for count in [1usize, 2] {
+    for count in [1usize, 2, 6] {
         let mut world = floor()?;
         let shape = Shape::cylinder(0.2, 0.1).map_err(|error| CaseError::new("making a cylinder", error))?;
         let cylinder = shared(Geometry::shape(shape, 32))?;

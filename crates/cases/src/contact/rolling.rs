@@ -29,9 +29,6 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
     ))?;
     for (method, name) in METHODS {
         for (ball, kind, tolerance) in [(&exact, "exact", 1e-4), (&sampled, "level set", 1e-2)] {
-            if kind == "level set" && method == ContactMethod::Propagation {
-                continue;
-            }
             let mut world = world::<3>(method, g)?;
             let material = Material::new(0.0, 5.0);
             let tilt = 30f64.to_radians();
@@ -55,14 +52,13 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
             let found = down.dot(&world.state().bodies[1].velocity);
             let reference = 5.0 / 7.0 * g * 0.5;
             let quantity = format!("rolling, {kind}: speed after 1 s (m/s)");
-            out.near(
-                &quantity,
-                &format!("{name}, dt = 1/240 s"),
-                found,
-                reference,
-                tolerance * reference,
-                "A8",
-            );
+            // Pair after pair every sample that touches down takes a little of the motion.
+            let (tolerance, row) = match (kind, method) {
+                ("level set", ContactMethod::Propagation) => (0.03, "A8 asks for 1 %: missed"),
+                _ => (tolerance, "A8"),
+            };
+            let resolution = format!("{name}, dt = 1/240 s");
+            out.near(&quantity, &resolution, found, reference, tolerance * reference, row);
         }
         let mut world = world::<3>(method, g)?;
         let material = Material::new(0.0, 0.2);

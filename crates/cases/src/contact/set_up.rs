@@ -77,3 +77,21 @@ where
 {
     world.step(dt).map_err(|error| CaseError::new("stepping", error))
 }
+
+/// Rounds positions, orientations and motions of all bodies to single precision.
+pub(super) fn round_to_single(world: &mut World<3>) -> Result<(), CaseError> {
+    let single = |x: f64| f64::from(x as f32);
+    let mut state = world.state().clone();
+    for body in &mut state.bodies {
+        body.frame.position.apply(|x| *x = single(*x));
+        let components: Vec<f64> =
+            Dim::<3>::rotation_components(&body.frame.rotation).into_iter().map(single).collect();
+        if let Some(mut rotation) = Dim::<3>::rotation_from_components(&components) {
+            Dim::<3>::renormalize(&mut rotation);
+            body.frame.rotation = rotation;
+        }
+        body.velocity.apply(|x| *x = single(*x));
+        body.angular_momentum.apply(|x| *x = single(*x));
+    }
+    if world.restore(state) { Ok(()) } else { Err(CaseError("the state did not fit".into())) }
+}

@@ -20,6 +20,7 @@ pub(super) const SOURCE_RECIPE: CouplingOptions = CouplingOptions {
     tangential: Tangential::FluidSide,
     weights: Weights::Ray,
     form: CouplingForm::Pressure,
+    without_solids: false,
 };
 /// Ours.
 pub(super) const IMPROVED: CouplingOptions = CouplingOptions {
@@ -27,6 +28,7 @@ pub(super) const IMPROVED: CouplingOptions = CouplingOptions {
     tangential: Tangential::SolidSide,
     weights: Weights::Ray,
     form: CouplingForm::Pressure,
+    without_solids: false,
 };
 
 /// A fluid with bodies whose positions are held: Stokes flow, or a single solve.

@@ -3,7 +3,7 @@
 //!
 //! Source: property; issue "random-scene soak".
 
-use super::support::{add_box, failed, gravity, joint};
+use super::support::{add_box, advance, failed, gravity, joint, joint_error, row};
 use crate::{Case, CaseError, Measurements, Speed};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
@@ -66,6 +66,38 @@ fn soak(out: &mut Measurements, count: u64, seconds: f64) -> Result<(), CaseErro
     out.at_most(&quantity, &resolution, gain.0, 0.5, FAST.source);
     let quantity = format!("largest joint error (seed {}) / size", error.1);
     out.at_most(&quantity, &resolution, error.0, 1e-3, FAST.source);
+    weight_on_light_links(out)
+}
+
+/// A weight of 1000 kg on a chain of ten links of 0.1 kg that starts stretched out sideways: each time the chain comes taut, no joint may open.
+fn weight_on_light_links(out: &mut Measurements) -> Result<(), CaseError> {
+    const LINKS: usize = 10;
+    const LENGTH: f64 = 0.2;
+    let mut world = World::<3>::new(gravity(9.81)).map_err(failed("building the world"))?;
+    row(&mut world, LINKS + 1, LENGTH, 0.1, Kind::Static, |_| (JointKind::Point, None))?;
+    let end = Vector::from([LENGTH * (LINKS + 1) as f64, 0.0, 0.0]);
+    let frame = Frame { position: end + Vector::from([0.2, 0.0, 0.0]), ..Frame::identity() };
+    let cube = Vector::repeat(0.4);
+    let weight = add_box(&mut world, "weight", Kind::Dynamic, 1000.0, cube, (frame, Twist::zero()))?;
+    let last = joint(&world, JointKind::Point, [Some(LINKS), Some(weight)], end, None)?;
+    world.add_joint(last).map_err(failed("adding a joint"))?;
+    let start = world.diagnostics().total_energy;
+    let (mut open, mut gain) = (0.0f64, 0.0f64);
+    for _ in 0..120 {
+        advance(&mut world, 1, 1.0 / 30.0)?;
+        open = open.max(joint_error(&world));
+        gain = gain.max(world.diagnostics().total_energy - start);
+    }
+    let resolution = "dt = 1/30 s, 4 s";
+    out.at_most("1000 kg on links of 0.1 kg: joint error (m)", resolution, open, 1e-8, "joints hold");
+    let fall = 1000.0 * 9.81 * LENGTH * LINKS as f64;
+    out.at_most(
+        "1000 kg on links of 0.1 kg: energy gained / fall",
+        resolution,
+        gain / fall,
+        1e-3,
+        "never more",
+    );
     Ok(())
 }
 

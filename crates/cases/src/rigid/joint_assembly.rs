@@ -123,7 +123,7 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
             let mut chain = chain(count, JointKind::Point, ring, &mut random)?;
             scramble(&mut chain, size, &mut random);
             let mut frames: Vec<Frame<3>> = chain.states.iter().map(|state| state.frame).collect();
-            let options = AssemblyOptions { tolerance: 1e-11, max_iterations: steps };
+            let options = AssemblyOptions { tolerance: 1e-11, max_iterations: steps, even: false };
             worst = worst.max(assemble(&chain.bodies, &chain.joints, &mut frames, &options).error);
         }
         let resolution = format!("{count} links, sigma {size} link, {steps} steps, 20 samples");

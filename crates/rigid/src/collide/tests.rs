@@ -281,3 +281,37 @@ fn boxes_that_rock_keep_their_points() {
         assert_eq!(*names.get_or_insert_with(|| found.clone()), found, "tilt {tilt:?}");
     }
 }
+
+/// Two bars whose edges cross half way between the particles of both: only contact by edges sees them (spec/rigid-bodies.md 3.2).
+#[test]
+fn edges_that_cross_between_particles_meet() {
+    // Square bars of 1 m that stand on an edge, with particles 1/9 m apart on it: none in the middle.
+    let bar = |along: usize| {
+        let corner = |k: usize| {
+            let mut point = Vector::<3>::zeros();
+            point[along] = if k < 4 { -0.5 } else { 0.5 };
+            point[if k.is_multiple_of(2) { 1 } else { 2 - along }] = if k % 4 < 2 { 0.2 } else { -0.2 };
+            point
+        };
+        let corners: Vec<Vector<3>> = (0..8).map(corner).collect();
+        let surface = Geometry::hull(&corners).unwrap().surface().unwrap();
+        Geometry::mesh(&surface, 16).unwrap()
+    };
+    let meet = |first: &Geometry<3>, second: &Geometry<3>| {
+        let at = |place: [f64; 3], geometry: &Geometry<3>| {
+            let described = Frame { position: Vector::from(place), ..Frame::identity() };
+            Pose::new(&described.compose(&geometry.placement().inverse()))
+        };
+        // The upper edge of the first, along x, is 4.5 cm above the lower one of the second, along z.
+        let a = Placed { geometry: first, pose: at([0.0; 3], first) };
+        let b = Placed { geometry: second, pose: at([0.0, 0.355, 0.0], second) };
+        found(&a, &b, 0.0)
+    };
+    assert!(meet(&bar(0), &bar(2)).is_empty());
+    let touches = meet(&bar(0).meeting_by_edges(), &bar(2).meeting_by_edges());
+    assert!(!touches.is_empty());
+    for touch in touches {
+        assert!((touch.point - Vector::from([0.0, 0.1775, 0.0])).norm() < 0.06, "{}", touch.point);
+        assert!(touch.gap < 0.0 && touch.normal.y < -0.5, "{} {}", touch.gap, touch.normal);
+    }
+}

@@ -33,7 +33,7 @@ where
         for (members, ..) in &self.isolated {
             if !members.iter().any(|&i| exempt[i as usize]) {
                 let removed = self.limit_relative_motion(stage, gravity, before, members, frames, motions);
-                self.report.energy_clamped += removed;
+                self.report.energy_limited += removed;
             }
         }
         for (i, body) in stage.bodies.iter().enumerate() {
@@ -56,7 +56,7 @@ where
                 continue;
             }
             let share = (allowed / kinetic).sqrt();
-            self.report.energy_clamped += kinetic - allowed;
+            self.report.energy_limited += kinetic - allowed;
             for &i in &island.bodies {
                 if stage.bodies[i as usize].is_dynamic() {
                     let motion = &mut motions[i as usize];
@@ -104,7 +104,7 @@ where
             }
             // Turning the body one way is turning the momentum the other way.
             let mut turned = frames[i];
-            if restore_energy(body, &mut turned, momentum, had) {
+            if restore_energy(body, &mut turned, momentum, had).reached {
                 let turn = Dim::compose(&turned.rotation, &Dim::inverse(&frames[i].rotation));
                 *momentum = Dim::rotate_spin_back(&turn, momentum);
             }

@@ -1,6 +1,7 @@
 //! Impulses at one point: the impulse factor `K`, sticking and sliding (spec/rigid-bodies.md 3.8), and the energy clamp (3.11).
 
 use crate::Body;
+use nalgebra::RealField;
 use splashdown_math::{Coordinates, Dim, Frame, Inertia, Matrix, Space, Spin, Twist, Vector};
 
 /// `1/m` and `I^-1` in world axes; zero for a body that does not respond.
@@ -213,16 +214,97 @@ where
         gain -= work;
         square += part;
     }
-    if !(square > 0.0) {
-        return Clamp::Discard;
+    match allowed_share(gain, square) {
+        Some(share) if share >= 1.0 => Clamp::Keep,
+        Some(share) => Clamp::Scale(share),
+        None => Clamp::Discard,
     }
-    let share = 2.0 * gain / square;
-    if share >= 1.0 {
-        Clamp::Keep
-    } else if share > 0.0 {
-        // Smaller by more than the round-off of the sums above.
-        Clamp::Scale(share * (1.0 - 1e-14))
-    } else {
-        Clamp::Discard
+}
+
+/// Share of an impulse that adds no kinetic energy, from the energy `gain` that it takes off at first order and the `square` of itself in the inverse mass (J); none if any would. For any
+/// precision of numbers.
+fn allowed_share<T: RealField + Copy>(gain: T, square: T) -> Option<T> {
+    let number = |x: f64| nalgebra::convert::<f64, T>(x);
+    if !(square > T::zero()) {
+        return None;
+    }
+    let share = number(2.0) * gain / square;
+    if !(share > T::zero()) {
+        return None;
+    }
+    // Smaller by more than the round-off of the sums of the caller.
+    Some(if share >= T::one() { share } else { share * (T::one() - number(45.0) * T::default_epsilon()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use nalgebra::{Matrix3, Rotation3, Vector3};
+
+    /// One side of a pair in single precision.
+    struct Single {
+        inverse_mass: f32,
+        inverse_inertia: Matrix3<f32>,
+        velocity: Vector3<f32>,
+        momentum: Vector3<f32>,
+        arm: Vector3<f32>,
+    }
+
+    impl Single {
+        fn energy(&self, impulse: &Vector3<f32>) -> f32 {
+            let velocity = self.velocity + impulse * self.inverse_mass;
+            let momentum = self.momentum + self.arm.cross(impulse);
+            0.5 * (velocity.norm_squared() / self.inverse_mass
+                + momentum.dot(&(self.inverse_inertia * momentum)))
+        }
+
+        fn work(&self, impulse: &Vector3<f32>) -> f32 {
+            let torque = self.arm.cross(impulse);
+            impulse.dot(&self.velocity) + torque.dot(&(self.inverse_inertia * self.momentum))
+        }
+
+        fn square(&self, impulse: &Vector3<f32>) -> f32 {
+            let torque = self.arm.cross(impulse);
+            impulse.norm_squared() * self.inverse_mass + torque.dot(&(self.inverse_inertia * torque))
+        }
+    }
+
+    /// A11 with its tolerance in units of the precision.
+    #[test]
+    fn clamped_impulses_add_no_energy_in_single_precision() {
+        let mut seed = 11u64;
+        let mut random = || {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+        };
+        let (mut gain, mut free, mut scaled, mut kept) = (0.0f32, 0.0f32, 0, 0);
+        for _ in 0..100_000 {
+            let mut vector = |scale: f32| Vector3::from_fn(|_, _| scale * random());
+            let mut side = || {
+                let turn = Rotation3::new(vector(3.0));
+                let moments = vector(1.0).map(|x| 10f32.powf(x));
+                Single {
+                    inverse_mass: 10f32.powf(vector(1.0).x),
+                    inverse_inertia: turn * Matrix3::from_diagonal(&moments) * turn.inverse(),
+                    velocity: vector(2.0),
+                    momentum: vector(2.0),
+                    arm: vector(1.0),
+                }
+            };
+            let (a, b) = (side(), side());
+            let impulse = vector(2.0);
+            let share =
+                allowed_share(b.work(&impulse) - a.work(&impulse), a.square(&impulse) + b.square(&impulse));
+            let before = a.energy(&Vector3::zeros()) + b.energy(&Vector3::zeros());
+            let after = |share: f32| a.energy(&(impulse * share)) + b.energy(&(impulse * -share));
+            free = free.max(after(1.0) / before - 1.0);
+            let Some(share) = share else { continue };
+            scaled += usize::from(share < 1.0);
+            kept += usize::from(share >= 1.0);
+            gain = gain.max(after(share.min(1.0)) / before - 1.0);
+        }
+        let scale = (f64::from(f32::EPSILON) / f64::EPSILON) as f32;
+        assert!(gain < 1e-12 * scale, "{gain}");
+        assert!(free > 1.0 && scaled > 1000 && kept > 1000, "{free} {scaled} {kept}");
     }
 }

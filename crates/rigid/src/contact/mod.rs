@@ -36,7 +36,7 @@ pub use detect::{Contacts, Pair};
 pub use graph::{islands, levels};
 pub use impulse::{Clamp, ClampSide, InverseInertia, PointImpulse, clamp_energy, contact_impulse};
 pub use memory::ContactMemory;
-pub use options::{ContactMethod, ContactOptions, ContactReport, PushOut};
+pub use options::{Clamped, ContactMethod, ContactOptions, ContactReport, PushOut};
 pub use rest::{Rest, Sleeping, wake_moved};
 
 use crate::collide::Touch;

@@ -93,6 +93,17 @@ impl Default for ContactOptions {
     }
 }
 
+/// What the energy clamp did in one phase (spec/rigid-bodies.md 3.11).
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Clamped {
+    /// Impulses made smaller.
+    pub scaled: usize,
+    /// Impulses not applied.
+    pub discarded: usize,
+    /// Kinetic energy kept out (J).
+    pub energy: f64,
+}
+
 /// What contact did in one step.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct ContactReport {
@@ -110,12 +121,12 @@ pub struct ContactReport {
     pub residual: f64,
     /// Impulses of the collision phase.
     pub collisions: usize,
-    /// Impulses scaled by the energy clamp.
-    pub clamped: usize,
-    /// Impulses discarded by the energy clamp.
-    pub discarded: usize,
-    /// Kinetic energy that the clamp kept out (J).
-    pub energy_clamped: f64,
+    /// The energy clamp in the collision phase.
+    pub clamped_collisions: Clamped,
+    /// The energy clamp in the last contact phase (propagation).
+    pub clamped_contact: Clamped,
+    /// Kinetic energy taken out at the end of the step from bodies in contact that had gained some (J).
+    pub energy_limited: f64,
     /// Deepest overlap before push-out (m).
     pub overlap_before: f64,
     /// Deepest overlap after push-out (m), at the contacts found at the start of the step.

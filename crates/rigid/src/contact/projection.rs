@@ -143,7 +143,7 @@ where
             }
             first = end;
         }
-        self.report.overlap_before = before.max(0.0);
+        self.report.overlap_before = self.report.overlap_before.max(before);
         self.report.overlap_after = after.max(0.0);
     }
 }

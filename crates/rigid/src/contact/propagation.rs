@@ -4,7 +4,7 @@
 use super::impulse::{Clamp, ClampSide, clamp_energy, contact_impulse};
 use super::projection::displace;
 use super::push_out::{Outer, resolve};
-use super::{ContactReport, ContactSolver, ContactStage, InverseInertia, Pair};
+use super::{Clamped, ContactSolver, ContactStage, InverseInertia, Pair};
 use crate::Motion;
 use crate::collide::{Contact, Placed, Pose, Touch, collide};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
@@ -81,8 +81,9 @@ where
                         break;
                     };
                     let mut push = Push { impulse: push.impulse, arms };
+                    let clamped = &mut self.report.clamped_collisions;
                     if stage.options.clamp_collisions
-                        && !clamp(stage, &pair, frames, start, &mut push, &[false, false], &mut self.report)
+                        && !clamp(stage, &pair, frames, start, &mut push, &[false, false], clamped)
                     {
                         break;
                     }
@@ -229,7 +230,8 @@ where
             };
             let load = push.impulse.dot(&touch.normal);
             let mut push = Push { impulse: push.impulse, arms };
-            if clamped && !clamp(stage, &pair, frames, motions, &mut push, &fixed, &mut self.report) {
+            let count = &mut self.report.clamped_contact;
+            if clamped && !clamp(stage, &pair, frames, motions, &mut push, &fixed, count) {
                 break;
             }
             apply(stage, &pair, motions, &push, &fixed);
@@ -331,6 +333,13 @@ where
             }
             first = end;
         }
+        for (pair, _) in self.contacts.pairs.iter().zip(&self.processed).filter(|(_, processed)| **processed)
+        {
+            let poses = [pair.a, pair.b].map(|i| Pose::new(&frames[i as usize]));
+            contacts_of(stage, pair, &poses, 0.0, &mut found);
+            let gaps = found.iter().map(|contact| touch(stage, pair, contact, &poses).gap);
+            self.report.overlap_after = gaps.fold(self.report.overlap_after, |worst, gap| worst.max(-gap));
+        }
     }
 }
 
@@ -400,7 +409,7 @@ fn clamp<const D: usize>(
     motions: &[Motion<D>],
     push: &mut Push<D>,
     fixed: &[bool; 2],
-    report: &mut ContactReport,
+    clamped: &mut Clamped,
 ) -> bool
 where
     Dim<D>: Space<D>,
@@ -419,13 +428,13 @@ where
             let response = |side: &ClampSide<D>| {
                 side.inverse.response(&side.arm, &push.impulse).at(&side.arm).dot(&push.impulse)
             };
-            report.energy_clamped += 0.5 * (response(&a) + response(&b)) * (1.0 - share);
-            report.clamped += 1;
+            clamped.energy += 0.5 * (response(&a) + response(&b)) * (1.0 - share);
+            clamped.scaled += 1;
             push.impulse *= share;
             true
         }
         Clamp::Discard => {
-            report.discarded += 1;
+            clamped.discarded += 1;
             false
         }
     }

@@ -119,13 +119,13 @@ where
                     match clamp_energy(&impulse, &Spin::<D>::zero(), &side(0), &side(1)) {
                         Clamp::Keep => {}
                         Clamp::Scale(share) => {
-                            self.report.clamped += 1;
-                            let square = impulse.dot(&(factor * impulse));
-                            self.report.energy_clamped += 0.5 * square * (1.0 - share);
+                            let clamped = &mut self.report.clamped_collisions;
+                            clamped.scaled += 1;
+                            clamped.energy += 0.5 * impulse.dot(&(factor * impulse)) * (1.0 - share);
                             impulse *= share;
                         }
                         Clamp::Discard => {
-                            self.report.discarded += 1;
+                            self.report.clamped_collisions.discarded += 1;
                             continue;
                         }
                     }

@@ -13,6 +13,7 @@ mod tests;
 pub(crate) use clip::Clip;
 pub use hull::{Hull, HullFace};
 pub use properties::MassProperties;
+pub(crate) use sampling::Edges;
 
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::grid::{Field, Grid, GridError, Location};
@@ -123,6 +124,11 @@ where
     particles: OnceLock<Vec<Vector<D>>>,
     #[serde(skip)]
     particle_tree: OnceLock<Bvh<D>>,
+    /// Does contact look at its edges as well as at its particles?
+    #[serde(default)]
+    by_edges: bool,
+    #[serde(skip)]
+    edges: OnceLock<Edges<D>>,
     /// A box as a polytope.
     #[serde(skip)]
     polytope: OnceLock<Hull<D>>,
@@ -198,6 +204,8 @@ where
             level_set_frame: Frame::identity(),
             particles: OnceLock::new(),
             particle_tree: OnceLock::new(),
+            by_edges: false,
+            edges: OnceLock::new(),
             polytope: OnceLock::new(),
             convex: None,
             outline: OnceLock::new(),
@@ -416,6 +424,7 @@ where
         };
         let mut moved = Self::new(solid, Frame::identity(), self.properties, bounds);
         moved.cells = self.cells;
+        moved.by_edges = self.by_edges;
         if let Some(hull) = &self.convex {
             moved = moved.convex(hull.moved(&total));
         }
@@ -581,6 +590,18 @@ where
             let particles = self.particles();
             Bvh::from_fn(particles.len(), |i| Aabb::of_points([&particles[i as usize]]))
         })
+    }
+
+    /// Contact by surface particles looks at the edges of the surface, too: two edges that cross between the particles of both are seen before
+    /// particles have sunk in (spec/rigid-bodies.md 3.2). For meshes with few, sharp edges.
+    pub fn meeting_by_edges(mut self) -> Self {
+        self.by_edges = true;
+        self
+    }
+
+    /// The edges that contact looks at; none unless asked for.
+    pub(crate) fn edges(&self) -> Option<&Edges<D>> {
+        (self.by_edges && self.is_by_particles()).then(|| self.edges.get_or_init(|| Edges::of(self)))
     }
 
     /// Does contact go through surface particles and distances rather than an exact form?

@@ -3,6 +3,7 @@
 use super::{Geometry, Solid};
 use splashdown_geometry::iso_surface::{Extraction, extract};
 use splashdown_geometry::mesh::SurfaceMesh;
+use splashdown_geometry::{Aabb, Bvh};
 use splashdown_math::{Dim, Space, Vector};
 
 /// Signed distance (m) of a box about the origin and the unit vector out of it.
@@ -124,4 +125,39 @@ fn refined_points<const D: usize>(mesh: &SurfaceMesh<D>, spacing: f64) -> Vec<Ve
         }
     }
     points
+}
+
+/// The edges of a surface, in object coordinates.
+#[derive(Debug)]
+pub(crate) struct Edges<const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// Both ends of each (m).
+    pub ends: Vec<[Vector<D>; 2]>,
+    /// A tree over them.
+    pub tree: Bvh<D>,
+}
+
+impl<const D: usize> Edges<D>
+where
+    Dim<D>: Space<D>,
+{
+    pub(super) fn of(geometry: &Geometry<D>) -> Self {
+        let mut ends = Vec::new();
+        if let Some(mesh) = surface(geometry) {
+            let pairs = |corners: &[u32; D]| {
+                let corners = *corners;
+                (0..D).flat_map(move |i| {
+                    (0..i).map(move |j| [corners[i].min(corners[j]), corners[i].max(corners[j])])
+                })
+            };
+            let mut edges: Vec<[u32; 2]> = mesh.elements.iter().flat_map(pairs).collect();
+            edges.sort_unstable();
+            edges.dedup();
+            ends = edges.iter().map(|edge| edge.map(|k| mesh.points[k as usize])).collect();
+        }
+        let tree = Bvh::from_fn(ends.len(), |i| Aabb::of_points(&ends[i as usize]));
+        Self { ends, tree }
+    }
 }

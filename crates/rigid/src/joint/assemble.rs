@@ -21,11 +21,13 @@ pub struct AssemblyOptions {
     pub tolerance: f64,
     /// Most Newton steps.
     pub max_iterations: usize,
+    /// All bodies count as equally heavy. Where a weight hangs on light links that is the way that always ends, but the weight moves further than need be.
+    pub even: bool,
 }
 
 impl Default for AssemblyOptions {
     fn default() -> Self {
-        Self { tolerance: 1e-11, max_iterations: 60 }
+        Self { tolerance: 1e-11, max_iterations: 60, even: false }
     }
 }
 
@@ -51,6 +53,9 @@ const SUSPECT_TURN: f64 = 0.05;
 
 /// Most that a body counts as heavier than it is.
 const MOST_HEAVIER: f64 = 1e9;
+
+/// Relative error that is as good as none.
+const ENOUGH: f64 = 1e-8;
 
 /// Rows with their errors at given frames.
 struct Errors<const D: usize>
@@ -157,6 +162,41 @@ where
     groups
 }
 
+/// How much heavier each jointed body has to be to be as heavy as the heaviest of them.
+fn factors_to_even<const D: usize>(bodies: &[Body<D>], joints: &[Joint<D>]) -> Vec<f64>
+where
+    Dim<D>: Space<D>,
+{
+    let jointed = || joints.iter().flat_map(|joint| [joint.parent, joint.child]).flatten();
+    let most = jointed().filter(|&i| bodies[i].is_dynamic()).map(|i| bodies[i].mass).fold(0.0, f64::max);
+    bodies.iter().map(|body| (most / body.mass).max(1.0)).collect()
+}
+
+/// As [`assemble`] with the default options; where that does not end, as if all bodies were equally heavy.
+#[inline(never)]
+pub fn assemble_anyhow<const D: usize>(
+    bodies: &[Body<D>],
+    joints: &[Joint<D>],
+    frames: &mut [Frame<D>],
+) -> AssemblyReport
+where
+    Dim<D>: Space<D>,
+{
+    let options = AssemblyOptions::default();
+    let mut done = assemble(bodies, joints, frames, &options);
+    if done.error > ENOUGH {
+        let before = frames.to_vec();
+        let even = assemble(bodies, joints, frames, &AssemblyOptions { even: true, ..options });
+        done.iterations += even.iterations;
+        if even.error < done.error {
+            done.error = even.error;
+        } else {
+            frames.copy_from_slice(&before);
+        }
+    }
+    done
+}
+
 /// Moves the dynamic bodies at `frames` until `joints` hold.
 #[inline(never)]
 pub fn assemble<const D: usize>(
@@ -175,7 +215,8 @@ where
     }
     let mut shift = LEAST_SHIFT;
     let mut slow = 0;
-    let mut heavier = vec![1.0; bodies.len()];
+    let least_heavy = if options.even { factors_to_even(bodies, joints) } else { vec![1.0; bodies.len()] };
+    let mut heavier = least_heavy.clone();
     let mut groups: Option<Vec<Vec<usize>>> = None;
     while now.largest > options.tolerance && report.iterations < options.max_iterations && slow < 5 {
         let inverse = InverseInertia::new(bodies, frames, &now.rows).heavier(&heavier);
@@ -236,11 +277,11 @@ where
             }
         }
         let kept_promise = accepted.as_ref().is_some_and(|(_, after)| *after < POOR * before);
-        for (factor, twist) in heavier.iter_mut().zip(&moves) {
+        for ((factor, least), twist) in heavier.iter_mut().zip(&least_heavy).zip(&moves) {
             let turn = twist.map_or(0.0, |twist| twist.angular.norm()) / SUSPECT_TURN;
             *factor = match kept_promise {
-                true => (*factor * 0.1).max(1.0),
-                false => (*factor * (1.0 + turn * turn)).min(MOST_HEAVIER),
+                true => (*factor * 0.1).max(*least),
+                false => (*factor * (1.0 + turn * turn)).min(MOST_HEAVIER.max(*least)),
             };
         }
         match accepted {

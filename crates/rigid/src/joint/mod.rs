@@ -24,7 +24,7 @@ mod solver;
 #[cfg(test)]
 mod tests;
 
-pub use assemble::{AssemblyOptions, AssemblyReport, assemble};
+pub use assemble::{AssemblyOptions, AssemblyReport, assemble, assemble_anyhow};
 pub use coordinates::{JointErrors, joint_errors};
 pub use drive::{Control, Drive, Plan, PoseDrive, Signal, plan, response};
 pub use pairwise::{Stabilization, post_stabilize_pairwise, pre_stabilize_pairwise, project_by_sweeps};

@@ -166,9 +166,9 @@ pub enum Shape {
         /// The boxes.
         parts: Vec<BoxPart>,
     },
-    /// Several shapes joined to one body; `position` is where their origin stands. Not of planes, hulls or meshes.
+    /// Several shapes joined to one body, or cut out of it; `position` is where their origin stands. Not of planes, hulls or meshes.
     Parts {
-        /// The shapes.
+        /// The shapes, in the order in which they are put together.
         parts: Vec<ShapePart>,
     },
     /// What a closed surface of triangles in a file encloses (3D); `position` is where the origin of the file's coordinates stands.
@@ -187,6 +187,9 @@ pub enum Shape {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         #[schemars(extend("exclusiveMinimum" = 0))]
         thickness: Option<f64>,
+        /// Contact looks at its edges, too, not at points on its surface only: for surfaces with few, sharp edges that cross those of others.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        edges: bool,
     },
     /// Everything below a plane through `position`: the ground or a wall. Static or kinematic only.
     Plane {
@@ -226,6 +229,28 @@ pub struct ShapePart {
     /// Its orientation. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rotation: Option<Rotation>,
+    /// What it does to the parts before it.
+    #[serde(default, skip_serializing_if = "Combine::is_union")]
+    pub combine: Combine,
+}
+
+/// How a part is put together with those before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Combine {
+    /// It is added.
+    #[default]
+    Union,
+    /// It is cut out.
+    Difference,
+    /// What is in both stays.
+    Intersection,
+}
+
+impl Combine {
+    fn is_union(&self) -> bool {
+        *self == Self::Union
+    }
 }
 
 /// How a rigid body moves.

@@ -213,6 +213,8 @@ pub struct Output {
     /// Write a line of diagnostics to the log every this many steps.
     #[schemars(range(min = 1))]
     pub log_every: u32,
+    /// Write momenta and energies of the rigid bodies after every stage of a step to the log, with the times that positions and velocities there belong to.
+    pub stages: bool,
     /// Save a checkpoint every this many frames; a run can be resumed from the last one.
     #[schemars(range(min = 1))]
     pub checkpoint_every: u32,
@@ -289,7 +291,7 @@ impl Default for Solver {
 
 impl Default for Output {
     fn default() -> Self {
-        Self { frames: true, log_every: 1, checkpoint_every: 10, compression: 3 }
+        Self { frames: true, log_every: 1, stages: false, checkpoint_every: 10, compression: 3 }
     }
 }
 

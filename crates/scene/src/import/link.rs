@@ -2,7 +2,7 @@
 
 use super::scene_name;
 use super::xml::Element;
-use crate::description::{Kind, Rigid, Rotation, Shape, ShapePart};
+use crate::description::{Combine, Kind, Rigid, Rotation, Shape, ShapePart};
 use crate::problem::Problem;
 use splashdown_math::{Dim, Frame, Matrix, Space, Vector};
 
@@ -183,6 +183,7 @@ impl Link {
                         shape: Box::new(primitive.shape(false)),
                         position: Some(own.position.iter().copied().collect()),
                         rotation: Some(quaternion(&own)),
+                        combine: Combine::Union,
                     }
                 };
                 Shape::Parts { parts: self.shapes.iter().map(part).collect() }

@@ -48,7 +48,8 @@ impl Simulation for Logistic {
         }
         self.x = 3.9 * self.x * (1.0 - self.x);
         self.step += 1;
-        Ok(Advance { dt: 0.1, arrived: self.step == frame * STEPS_PER_FRAME, report: StepReport::default() })
+        let report = StepReport { dt: 0.1, ..StepReport::default() };
+        Ok(Advance { arrived: self.step == frame * STEPS_PER_FRAME, report })
     }
     fn picture(&self, index: u64) -> Frame {
         let bodies = Bodies {

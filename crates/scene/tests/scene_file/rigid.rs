@@ -37,7 +37,13 @@ fn a_mesh_falls_on_the_ground_and_lies_there() {
          [[rigid]]\nname = \"brick\"\ndensity = 2000\nposition = [0, 0.05, 0]\nrestitution = 0\n\
          shape = {{ mesh = {{ path = {path:?}, scale = 0.01, resolution = 40 }} }}\n"
     );
-    let mut world = world(&text).expect("a right scene");
+    // Flat on flat, contact by edges as well changes nothing.
+    falls_and_lies(&text);
+    falls_and_lies(&text.replace("resolution = 40", "resolution = 40, edges = true"));
+}
+
+fn falls_and_lies(text: &str) {
+    let mut world = world(text).expect("a right scene");
     let brick = &world.model().bodies[1];
     assert!((brick.mass - 2000.0 * 0.2 * 0.1 * 0.1).abs() < 1e-9 * brick.mass, "{}", brick.mass);
     assert!(
@@ -136,6 +142,29 @@ fn a_body_breaks_along_the_surfaces_of_files() {
     }
     let refused = world(&scene(&format!("pattern = {:?}", files[0]))).expect_err("no pattern");
     assert!(refused.contains("brick"), "{refused}");
+}
+
+#[test]
+fn parts_are_cut_out_of_each_other() {
+    let scene = |parts: &str| {
+        format!(
+            "dimension = 3\n[time]\nend = 1\n[[rigid]]\nname = \"a\"\ndensity = 1000\nshape.parts.parts = [{parts}]\n"
+        )
+    };
+    let cube = "{ shape = { box = { size = [1, 1, 1] } } }";
+    let ball = "shape = { sphere = { radius = 0.3 } }";
+    let mass = |parts: &str| world(&scene(parts)).map(|world| world.model().bodies[0].mass);
+    let volume = 4.0 / 3.0 * std::f64::consts::PI * 0.027;
+    let hollow = mass(&format!("{cube}, {{ {ball}, combine = \"difference\" }}")).expect("a right scene");
+    assert!((hollow / 1000.0 - (1.0 - volume)).abs() < 2e-3, "{hollow}");
+    let inside = mass(&format!("{cube}, {{ {ball}, combine = \"intersection\" }}")).expect("a right scene");
+    assert!((inside / 1000.0 - volume).abs() < 2e-3, "{inside}");
+    let refused =
+        mass(&format!("{{ {ball}, combine = \"difference\" }}, {cube}")).expect_err("nothing to cut");
+    assert!(refused.contains("first part of `a`"), "{refused}");
+    let nothing =
+        mass(&format!("{cube}, {{ shape = {{ box = {{ size = [2, 2, 2] }} }}, combine = \"difference\" }}"));
+    assert!(nothing.is_err());
 }
 
 #[test]

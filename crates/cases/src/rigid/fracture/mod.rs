@@ -4,6 +4,7 @@ mod impact;
 mod invariants;
 mod pieces;
 mod soak;
+mod table;
 mod voxel_inertia;
 
 use crate::{Case, CaseError};
@@ -21,6 +22,8 @@ pub(crate) const CASES: &[Case] = &[
     pieces::CASE,
     soak::CASE,
     impact::CASE,
+    table::CASE,
+    table::LARGE,
 ];
 
 /// A breakable body of density 1000 kg/m^3 whose mass properties are those of its voxels, `cells` on its longest side.
