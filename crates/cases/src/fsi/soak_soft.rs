@@ -36,9 +36,14 @@ pub(super) const SHORT: Case = Case {
     run: |measurements| soak(measurements, 6, 6),
 };
 
-const SOURCE: &str = "nothing fails, speeds stay bounded, |div u| dt below ten times its tolerance (issue 7)";
+const SOURCE: &str = "nothing fails, speeds stay bounded, |div u| dt within its tolerance (issue 7)";
 
 type V = Vector<2>;
+
+/// `|div u| dt` that the solves are asked for.
+const TOLERANCE: f64 = 1e-6;
+/// That, and what rounding adds.
+const MOST_DIVERGENCE: f64 = 1.001 * TOLERANCE;
 
 fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     soak(measurements, 100, 16)
@@ -55,15 +60,19 @@ fn soak(measurements: &mut Measurements, worlds: u64, steps: usize) -> Result<()
                 saved = Some(world.state().clone());
             }
             let dt = world.fluid_stable_step().min(0.01);
-            if let Err(error) = world.step(dt) {
-                eprintln!("seed {seed}, step {step}: {error}");
-                broken = true;
-                break;
-            }
+            let report = match world.step(dt) {
+                Ok(report) => report,
+                Err(error) => {
+                    eprintln!("seed {seed}, step {step}: {error}");
+                    broken = true;
+                    break;
+                }
+            };
             let fluid = world.fluid_diagnostics().ok_or_else(|| failed("no fluid"))?;
             fastest = fastest.max(fluid.max_speed).max(world.diagnostics().max_speed);
-            let left = fluid.max_divergence * dt;
-            if left > 1e-5 {
+            // The fluid takes the parts that explicit elasticity needs.
+            let left = fluid.max_divergence * dt / report.parts.max(1) as f64;
+            if left > MOST_DIVERGENCE {
                 eprintln!("seed {seed}, step {step}: |div u| dt = {left:e}");
             }
             divergence = divergence.max(left);
@@ -82,7 +91,7 @@ fn soak(measurements: &mut Measurements, worlds: u64, steps: usize) -> Result<()
     let resolution = format!("{worlds} of 24^2");
     measurements.at_most("worlds that failed", &resolution, failures as f64, 0.0, SOURCE);
     measurements.at_most("largest speed (m/s)", &resolution, fastest, 50.0, SOURCE);
-    measurements.at_most("largest |div u| dt left", &resolution, divergence, 1e-5, SOURCE);
+    measurements.at_most("largest |div u| dt left", &resolution, divergence, MOST_DIVERGENCE, SOURCE);
     measurements.at_most("worlds that went on differently", &resolution, different as f64, 0.0, "to the bit");
     Ok(())
 }
@@ -103,7 +112,7 @@ fn world(seed: u64) -> Result<World<2>, CaseError> {
     let domain = domain([n, n], 1.0 / n as f64, sides)?;
     let mut model = FluidModel::new(domain, Liquid { viscosity, ..Liquid::new("fluid", density) });
     model.gravity = V::new(0.0, -9.81);
-    model.options.pressure.divergence = 1e-6;
+    model.options.pressure.divergence = TOLERANCE;
     model.free_surface = kind == 0;
     if kind == 2 {
         model.smoke = Some(SmokeModel { lift: 0.03, ..SmokeModel::default() });
