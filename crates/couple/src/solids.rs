@@ -97,6 +97,8 @@ where
     pub thickness: f64,
     /// Particles that rigid bodies carry.
     pub bindings: Vec<Binding<D>>,
+    /// Particles on the surfaces of static and kinematic bodies that soft ones meet along their paths instead of by distance ([`Self::add_skin`]).
+    pub skins: Vec<Binding<D>>,
     /// What damping keeps of the rigid bodies.
     pub keeps: DampingKeeps,
     /// Rigid body that each obstacle of the integrator follows.
@@ -235,6 +237,7 @@ where
             friction: Vec::new(),
             thickness: 0.0,
             bindings: Vec::new(),
+            skins: Vec::new(),
             keeps: DampingKeeps::default(),
             followed: Vec::new(),
             carried: Vec::new(),
@@ -298,6 +301,9 @@ where
         for binding in &self.bindings {
             self.carried[binding.particle as usize] = true;
             self.solid.set_pinned(binding.particle as usize, true);
+        }
+        for skin in &self.skins {
+            self.carried[skin.particle as usize] = true;
         }
         self.inside = (self.bodies.iter())
             .map(|body| {
@@ -372,6 +378,7 @@ where
             (-gap / dt).min(0.0) - relative
         });
         self.move_carried(model, &frames, &start, &mut motion.velocity);
+        self.move_skins(model, &frames, &start, &mut motion.velocity);
         let mut report = IntegrationReport::default();
         let mut stages = self
             .integrator
@@ -434,6 +441,7 @@ where
             .move_particles(&self.solid, motion, stages, |particle| reached.contains(particle))
             .map_err(|error| error.to_string())?;
         self.place_carried(frames, &mut stages.next);
+        self.place_skins(frames, &mut stages.next);
         Ok(())
     }
 
@@ -547,6 +555,7 @@ where
             self.set_carriers(model, frames, frames, &stages.next, &[], &[]);
             self.move_carried(model, frames, bodies, &mut velocity);
         }
+        self.move_skins(model, frames, bodies, &mut velocity);
         let mut next = Motion { position: stages.next, velocity, time: motion.time + dt };
         self.integrator
             .accept(&mut self.solid, &motion, &mut next, dt, &mut report)
@@ -587,6 +596,13 @@ where
                 } else {
                     next.bodies[body].twist(&bodies[body])
                 };
+            }
+            for skin in &self.skins {
+                let body = skin.body as usize;
+                let (old, new) = (&before.bodies[body].frame, &next.bodies[body].frame);
+                let frame: Frame<D> = if after == dt { *new } else { old.interpolate(new, after / dt) };
+                let way = frame.to_world(&skin.place) - read::<D>(&motion.position, skin.particle);
+                motion.velocity[D * skin.particle as usize..][..D].copy_from_slice((way / step).as_slice());
             }
             match self.integrator.step(&mut self.solid, &mut motion, step) {
                 Ok(one) => {

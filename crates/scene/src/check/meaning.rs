@@ -3,7 +3,8 @@
 //! Every table that the first pass left readable is read on its own, so that one misspelt field does not hide the mistakes elsewhere.
 
 use crate::description::{
-    Contact, Deformable, Fluid, FluidCoupling, Geometry, Joint, Kind, Rigid, Rotation, Scene, Step, Time,
+    Contact, Deformable, FibreDescription, Fluid, FluidCoupling, Geometry, Joint, Kind, Rigid, Rotation,
+    Scene, Step, Time,
 };
 use crate::limits::{self, Size};
 use crate::problem::{Problem, ProblemKind};
@@ -520,10 +521,9 @@ impl Check<'_> {
                 self.problems.push(problem);
             }
         }
-        if let Some(fibre) = &body.elastic.fibre
-            && fibre.direction.iter().all(|&component| component == 0.0)
-        {
-            let path = at(&[key("fibre"), key("direction")]);
+        let still = |fibre: &FibreDescription| fibre.direction.iter().all(|&component| component == 0.0);
+        if let Some(n) = body.elastic.fibre.iter().position(still) {
+            let path = at(&[key("fibre"), Segment::Index(n), key("direction")]);
             let message = format!("the fibres of `{}` have no direction", body.name);
             let problem =
                 self.at(&path, ProblemKind::OutOfRange, message).allowed("a vector that is not zero");

@@ -71,12 +71,33 @@ pub struct Rigid {
     /// Lets fluid pass its surface or drives it along, such as a fan or a belt. Default: the fluid at its surface moves with it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub surface_flow: Option<SurfaceFlow>,
+    /// How bodies of elements meet it.
+    #[serde(default, skip_serializing_if = "SoftContact::is_distance")]
+    pub soft_contact: SoftContact,
     /// Motion of a kinematic body. Default: it keeps its velocity and spin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub motion: Option<super::Motion>,
     /// Makes a row or a grid of copies instead of one body.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub repeat: Option<Repeat>,
+}
+
+/// How bodies of elements meet a rigid body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SoftContact {
+    /// By the distance of their points from its inside.
+    #[default]
+    Distance,
+    /// Along the paths of its surface, by `[elastic] self_contact` with its friction: nothing passes through however thin or fast it is, and its edges do not slip between points. Static and
+    /// kinematic bodies only.
+    Surface,
+}
+
+impl SoftContact {
+    fn is_distance(&self) -> bool {
+        *self == Self::Distance
+    }
 }
 
 /// Velocity of the fluid at the surface of a body, relative to the body and in its own axes. Without viscosity only the part across the surface matters.
