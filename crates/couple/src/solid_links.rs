@@ -1,10 +1,10 @@
 //! What ties particles of solids to rigid bodies during a step: bindings, contacts that damping keeps, and what obstacles demand of stiff solids.
 
-use crate::Model;
 use crate::articulation::JointRow;
 use crate::fluid_structure::{End, HeldRow};
 use crate::soft_contact::STICKING;
 use crate::solids::{SolidStep, Solids, read};
+use crate::{Model, State};
 use splashdown_deformable::integrate::{Bound, Carrier, Carriers, ConstraintRow, Link, Motion};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::{ContactSolver, Motion as RigidMotion};
@@ -275,6 +275,22 @@ where
             let moving = motions[body].twist(&model.bodies[body], frame).at(&arm);
             velocity[D * skin.particle as usize..][..D].copy_from_slice(moving.as_slice());
         }
+    }
+
+    /// Where the particles of skins are at the part `part` of the way of the bodies from `before` to `next`.
+    pub(crate) fn skin_targets(&self, before: &State<D>, next: &State<D>, part: f64) -> Vec<Vector<D>> {
+        let target = |skin: &Binding<D>| {
+            let (old, new) =
+                (&before.bodies[skin.body as usize].frame, &next.bodies[skin.body as usize].frame);
+            let frame = if part == 1.0 { *new } else { old.interpolate(new, part) };
+            frame.to_world(&skin.place)
+        };
+        self.skins.iter().map(target).collect()
+    }
+
+    /// What a step that skins make impossible is taken back to.
+    pub(crate) fn before_skins(&self, motion: &Motion) -> Option<(Motion, Vec<Vec<f64>>)> {
+        (!self.skins.is_empty()).then(|| (motion.clone(), self.solid.history()))
     }
 
     /// Particles of skins are where their bodies have them.

@@ -218,6 +218,9 @@ where
     }
 }
 
+/// Distance (relative to the coordinates) from where it must be at which a skin counts as late.
+const LATE: f64 = 1e-9;
+
 /// Halvings of an implicit step that does not converge before it is given up.
 const MOST_HALVINGS: u32 = 6;
 
@@ -304,6 +307,9 @@ where
         }
         for skin in &self.skins {
             self.carried[skin.particle as usize] = true;
+        }
+        for particle in (0..self.solid.len()).filter(|&particle| self.solid.is_embedded(particle)) {
+            self.carried[particle] = true;
         }
         self.inside = (self.bodies.iter())
             .map(|body| {
@@ -597,14 +603,30 @@ where
                     next.bodies[body].twist(&bodies[body])
                 };
             }
-            for skin in &self.skins {
-                let body = skin.body as usize;
-                let (old, new) = (&before.bodies[body].frame, &next.bodies[body].frame);
-                let frame: Frame<D> = if after == dt { *new } else { old.interpolate(new, after / dt) };
-                let way = frame.to_world(&skin.place) - read::<D>(&motion.position, skin.particle);
+            let (targets, kept) = (self.skin_targets(before, next, after / dt), self.before_skins(&motion));
+            for (skin, target) in self.skins.iter().zip(&targets) {
+                let way = target - read::<D>(&motion.position, skin.particle);
                 motion.velocity[D * skin.particle as usize..][..D].copy_from_slice((way / step).as_slice());
             }
-            match self.integrator.step(&mut self.solid, &mut motion, step) {
+            let stepped = self.integrator.step(&mut self.solid, &mut motion, step);
+            let stepped = stepped.map_err(|error| error.to_string()).and_then(|one| {
+                // A barrier stops them short where soft bodies do not get out of their way in time.
+                let late = |(skin, target): (&Binding<D>, &Vector<D>)| {
+                    let x = read::<D>(&motion.position, skin.particle);
+                    (x - target).norm() > LATE * (1.0 + target.norm())
+                };
+                match self.skins.iter().zip(&targets).any(late) {
+                    false => Ok(one),
+                    true => {
+                        Err("soft bodies do not get out of the way of a surface that moves as told".into())
+                    }
+                }
+            });
+            if let (Err(_), Some((old, history))) = (&stepped, kept) {
+                motion = old;
+                self.solid.restore(&history);
+            }
+            match stepped {
                 Ok(one) => {
                     done = after;
                     report.linear_iterations += one.linear_iterations;
@@ -616,7 +638,7 @@ where
                     halvings += 1;
                     allowed = 0.5 * step;
                 }
-                Err(error) => return Err(error.to_string()),
+                Err(error) => return Err(error),
             }
         }
         motion.time = start + dt;

@@ -793,6 +793,7 @@ where
         solids.integrator.incompressible = Some(Incompressible::new(rings, options));
     }
     crate::build_ties::add_ties(&scene.deformable, &rest, &mut solids)?;
+    crate::build_ties::add_embeddings(scene, &rest, &mut solids, &mut surface)?;
     let DampingSolve { form, sweeps, joints, rigid_contacts, pairs } = step.damping_solve;
     solids.integrator.form = match form {
         DampingForm::Projection => ConstraintForm::Projection,
@@ -860,6 +861,8 @@ where
     if let Some(resolution) = step.resolution {
         solids.integrator.implicit.resolution = resolution;
     }
+    solids.solid.place_embedded(&mut position);
+    solids.solid.place_embedded(&mut velocity);
     let motion = Motion { position, velocity, time: 0.0 };
     if let Err(error) = solids.solid.update(&motion.position) {
         return Err(BuildError::Elastic { name: "elastic".into(), reason: error.to_string() });

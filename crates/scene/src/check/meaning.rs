@@ -452,33 +452,28 @@ impl Check<'_> {
         }
     }
 
-    /// Soft bodies that others are tied to exist.
+    /// Soft bodies that others are tied or bound to exist.
     fn ties(&mut self, index: usize, body: &Deformable, all: &[Option<Deformable>]) {
         let others =
             || all.iter().flatten().map(|other| other.name.as_str()).filter(|name| *name != body.name);
-        for (n, tied) in body.elastic.tie.iter().enumerate() {
-            if others().any(|name| name == tied.to) {
+        let tied = (body.elastic.tie.iter().enumerate())
+            .map(|(n, tied)| ("tied", &tied.to, vec![key("tie"), Segment::Index(n), key("to")]));
+        let bound = body.elastic.embed.iter().map(|host| ("bound", host, vec![key("embed")]));
+        for (how, to, field) in tied.chain(bound) {
+            if others().any(|name| name == to) {
                 continue;
             }
-            let path = [
-                key("deformable"),
-                Segment::Index(index),
-                key("elastic"),
-                key("tie"),
-                Segment::Index(n),
-                key("to"),
-            ];
-            let hint = match crate::suggest::nearest(&tied.to, others()) {
+            let path =
+                [&[key("deformable"), Segment::Index(index), key("elastic")][..], field.as_slice()].concat();
+            let hint = match crate::suggest::nearest(to, others()) {
                 Some(meant) => format!("did you mean `{meant}`?"),
-                None => "particles are tied to other bodies of `[[deformable]]`".into(),
+                None => format!("particles are {how} to other bodies of `[[deformable]]`"),
             };
-            let message = format!(
-                "`{}` is tied to `{}`, but there is no other soft body of that name",
-                body.name, tied.to
-            );
+            let message =
+                format!("`{}` is {how} to `{to}`, but there is no other soft body of that name", body.name);
             let problem = self
                 .at(&path, ProblemKind::UnknownValue, message)
-                .found(format!("{:?}", tied.to))
+                .found(format!("{to:?}"))
                 .allowed("the name of another deformable body")
                 .hint(hint);
             self.problems.push(problem);

@@ -2,7 +2,7 @@
 
 use super::{
     ChainGeometry, Deformable, Fracture, Geometry, Joint, Kind, Motion, Output, Repeat, Rigid, Rotation,
-    Scene, Shape, Solver, SpinValue, Springs, Step, Time,
+    Scene, Shape, SoftContact, Solver, SpinValue, Springs, Step, Time,
 };
 
 impl Scene {
@@ -127,6 +127,7 @@ impl Rigid {
             spinning_friction: None,
             fracture: None,
             surface_flow: None,
+            soft_contact: SoftContact::default(),
             motion: None,
             repeat: None,
         }

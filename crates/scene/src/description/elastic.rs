@@ -510,6 +510,10 @@ pub struct ElasticBody {
     /// Soft bodies in which particles of this one lie, such as a skin within flesh: these particles are tied by springs to the places in which they lie.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tie: Vec<TiedTo>,
+    /// Soft body in which it lies: its particles there move with the elements that they are in, what acts on them acts on that body, which has their mass and touches for them. Tetrahedra, or triangles
+    /// in the plane; it may lie in another in turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub embed: Option<String>,
     /// Bodies that this one lies on, in layers, such as cloth over a body: their steps are found first, without this one; then their surfaces stop its points. Bodies in layers do not push each other
     /// otherwise.
     #[serde(skip_serializing_if = "Vec::is_empty")]

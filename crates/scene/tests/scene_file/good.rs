@@ -150,6 +150,7 @@ prop_compose! {
             spinning_friction: None,
             fracture: (kind == Kind::Dynamic).then(|| Fracture::new(12.5, 9)),
             surface_flow: None,
+            soft_contact: SoftContact::default(),
             motion: None,
             moments: None,
             shape_position: None,
