@@ -4,7 +4,7 @@ use crate::build::BuildError;
 use crate::build_elastic::is_copy_of;
 use crate::description::{Deformable, Scene, TiedTo};
 use splashdown_couple::Solids;
-use splashdown_deformable::{EmbedError, Tie, Ties};
+use splashdown_deformable::{EmbedError, Embedding, Tie, Ties};
 use splashdown_geometry::simplex::closest_point;
 use splashdown_geometry::{Aabb, Bvh};
 use splashdown_math::{Dim, Space, Vector};
@@ -92,7 +92,7 @@ fn places_in<const D: usize>(
     how: &str,
     rest: &[f64],
     solids: &Solids<D>,
-) -> Result<Vec<(u32, Vec<(u32, f64)>)>, BuildError>
+) -> Result<Vec<Embedding>, BuildError>
 where
     Dim<D>: Space<D>,
 {
