@@ -1,10 +1,10 @@
 //! What ties particles of solids to rigid bodies during a step: bindings, contacts that damping keeps, and what obstacles demand of stiff solids.
 
-use crate::Model;
 use crate::articulation::JointRow;
 use crate::fluid_structure::{End, HeldRow};
 use crate::soft_contact::STICKING;
 use crate::solids::{SolidStep, Solids, read};
+use crate::{Model, State};
 use splashdown_deformable::integrate::{Bound, Carrier, Carriers, ConstraintRow, Link, Motion};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::{ContactSolver, Motion as RigidMotion};
@@ -243,10 +243,59 @@ where
 
     /// Carried particles are where their bodies have them.
     pub(crate) fn place_carried(&self, frames: &[Frame<D>], position: &mut [f64]) {
-        for binding in &self.bindings {
-            let x = frames[binding.body as usize].to_world(&binding.place);
-            position[D * binding.particle as usize..][..D].copy_from_slice(x.as_slice());
+        place(&self.bindings, frames, position);
+    }
+
+    /// Adds particles at `points` (m, in the coordinates of the static or kinematic `body`) that move with it, and returns the first: faces over them in the surface of self-contact
+    /// stop soft bodies along their paths, however thin or fast the body is (spec/deformable-solids.md DS-44). Soft bodies no longer meet it by distance: call this after the last of
+    /// them is there.
+    pub fn add_skin(&mut self, body: u32, points: &[Vector<D>]) -> u32 {
+        // They move as told; their mass only counts in the mean of all, by which barriers are scaled.
+        let masses = self.solid.masses();
+        let mean = masses.iter().sum::<f64>() / masses.len().max(1) as f64;
+        let first = self.solid.add_particles(&vec![mean; points.len()], &vec![true; points.len()]);
+        let bound =
+            points.iter().zip(first..).map(|(place, particle)| Binding { particle, body, place: *place });
+        self.skins.extend(bound);
+        self.apart.extend(self.bodies.iter().map(|soft| (soft.name.clone(), body)));
+        first
+    }
+
+    /// Particles of skins move with their bodies.
+    pub(crate) fn move_skins(
+        &self,
+        model: &Model<D>,
+        frames: &[Frame<D>],
+        motions: &[RigidMotion<D>],
+        velocity: &mut [f64],
+    ) {
+        for skin in &self.skins {
+            let (body, frame) = (skin.body as usize, &frames[skin.body as usize]);
+            let arm = frame.vector_to_world(&skin.place);
+            let moving = motions[body].twist(&model.bodies[body], frame).at(&arm);
+            velocity[D * skin.particle as usize..][..D].copy_from_slice(moving.as_slice());
         }
+    }
+
+    /// Where the particles of skins are at the part `part` of the way of the bodies from `before` to `next`.
+    pub(crate) fn skin_targets(&self, before: &State<D>, next: &State<D>, part: f64) -> Vec<Vector<D>> {
+        let target = |skin: &Binding<D>| {
+            let (old, new) =
+                (&before.bodies[skin.body as usize].frame, &next.bodies[skin.body as usize].frame);
+            let frame = if part == 1.0 { *new } else { old.interpolate(new, part) };
+            frame.to_world(&skin.place)
+        };
+        self.skins.iter().map(target).collect()
+    }
+
+    /// What a step that skins make impossible is taken back to.
+    pub(crate) fn before_skins(&self, motion: &Motion) -> Option<(Motion, Vec<Vec<f64>>)> {
+        (!self.skins.is_empty()).then(|| (motion.clone(), self.solid.history()))
+    }
+
+    /// Particles of skins are where their bodies have them.
+    pub(crate) fn place_skins(&self, frames: &[Frame<D>], position: &mut [f64]) {
+        place(&self.skins, frames, position);
     }
 
     /// `end` of the carriers is `start` with what the last velocity solve made of it.
@@ -277,6 +326,17 @@ where
                 end[index].angular_momentum += body.angular_momentum_of(&frames[index], &pressed.angular);
             }
         }
+    }
+}
+
+/// Puts particles where their bodies have them.
+fn place<const D: usize>(bound: &[Binding<D>], frames: &[Frame<D>], position: &mut [f64])
+where
+    Dim<D>: Space<D>,
+{
+    for one in bound {
+        let x = frames[one.body as usize].to_world(&one.place);
+        position[D * one.particle as usize..][..D].copy_from_slice(x.as_slice());
     }
 }
 

@@ -97,6 +97,8 @@ where
     pub thickness: f64,
     /// Particles that rigid bodies carry.
     pub bindings: Vec<Binding<D>>,
+    /// Particles on the surfaces of static and kinematic bodies that soft ones meet along their paths instead of by distance ([`Self::add_skin`]).
+    pub skins: Vec<Binding<D>>,
     /// What damping keeps of the rigid bodies.
     pub keeps: DampingKeeps,
     /// Rigid body that each obstacle of the integrator follows.
@@ -216,6 +218,9 @@ where
     }
 }
 
+/// Distance (relative to the coordinates) from where it must be at which a skin counts as late.
+const LATE: f64 = 1e-9;
+
 /// Halvings of an implicit step that does not converge before it is given up.
 const MOST_HALVINGS: u32 = 6;
 
@@ -235,6 +240,7 @@ where
             friction: Vec::new(),
             thickness: 0.0,
             bindings: Vec::new(),
+            skins: Vec::new(),
             keeps: DampingKeeps::default(),
             followed: Vec::new(),
             carried: Vec::new(),
@@ -298,6 +304,12 @@ where
         for binding in &self.bindings {
             self.carried[binding.particle as usize] = true;
             self.solid.set_pinned(binding.particle as usize, true);
+        }
+        for skin in &self.skins {
+            self.carried[skin.particle as usize] = true;
+        }
+        for particle in (0..self.solid.len()).filter(|&particle| self.solid.is_embedded(particle)) {
+            self.carried[particle] = true;
         }
         self.inside = (self.bodies.iter())
             .map(|body| {
@@ -372,6 +384,7 @@ where
             (-gap / dt).min(0.0) - relative
         });
         self.move_carried(model, &frames, &start, &mut motion.velocity);
+        self.move_skins(model, &frames, &start, &mut motion.velocity);
         let mut report = IntegrationReport::default();
         let mut stages = self
             .integrator
@@ -434,6 +447,7 @@ where
             .move_particles(&self.solid, motion, stages, |particle| reached.contains(particle))
             .map_err(|error| error.to_string())?;
         self.place_carried(frames, &mut stages.next);
+        self.place_skins(frames, &mut stages.next);
         Ok(())
     }
 
@@ -547,6 +561,7 @@ where
             self.set_carriers(model, frames, frames, &stages.next, &[], &[]);
             self.move_carried(model, frames, bodies, &mut velocity);
         }
+        self.move_skins(model, frames, bodies, &mut velocity);
         let mut next = Motion { position: stages.next, velocity, time: motion.time + dt };
         self.integrator
             .accept(&mut self.solid, &motion, &mut next, dt, &mut report)
@@ -588,7 +603,30 @@ where
                     next.bodies[body].twist(&bodies[body])
                 };
             }
-            match self.integrator.step(&mut self.solid, &mut motion, step) {
+            let (targets, kept) = (self.skin_targets(before, next, after / dt), self.before_skins(&motion));
+            for (skin, target) in self.skins.iter().zip(&targets) {
+                let way = target - read::<D>(&motion.position, skin.particle);
+                motion.velocity[D * skin.particle as usize..][..D].copy_from_slice((way / step).as_slice());
+            }
+            let stepped = self.integrator.step(&mut self.solid, &mut motion, step);
+            let stepped = stepped.map_err(|error| error.to_string()).and_then(|one| {
+                // A barrier stops them short where soft bodies do not get out of their way in time.
+                let late = |(skin, target): (&Binding<D>, &Vector<D>)| {
+                    let x = read::<D>(&motion.position, skin.particle);
+                    (x - target).norm() > LATE * (1.0 + target.norm())
+                };
+                match self.skins.iter().zip(&targets).any(late) {
+                    false => Ok(one),
+                    true => {
+                        Err("soft bodies do not get out of the way of a surface that moves as told".into())
+                    }
+                }
+            });
+            if let (Err(_), Some((old, history))) = (&stepped, kept) {
+                motion = old;
+                self.solid.restore(&history);
+            }
+            match stepped {
                 Ok(one) => {
                     done = after;
                     report.linear_iterations += one.linear_iterations;
@@ -600,7 +638,7 @@ where
                     halvings += 1;
                     allowed = 0.5 * step;
                 }
-                Err(error) => return Err(error.to_string()),
+                Err(error) => return Err(error),
             }
         }
         motion.time = start + dt;

@@ -10,6 +10,7 @@ mod compiled;
 pub mod contact;
 mod edges;
 pub mod element;
+mod embedded;
 mod force;
 #[cfg(test)]
 mod force_tests;
@@ -26,6 +27,7 @@ pub use altitude::{AltitudeSprings, Altitudes};
 pub use bending::{Bending, BendingModel, BendingPlasticity, hinge_modes};
 pub use edges::{EdgeSpring, EdgeSprings, SpringPlasticity, bending_pairs, hinges};
 pub use element::Elements;
+pub use embedded::{EmbedError, Embedding};
 pub use force::{Force, ForceError};
 pub use particles::{ParticleState, Particles};
 pub use solid::{Solid, SolidDamping};

@@ -1,10 +1,12 @@
 //! All deformable bodies of a world as one system: masses, forces, and the operators that integrators and the coupled solve need (spec 1.1).
 
+use crate::embedded::{Bound, EmbedError, Embedded, Embedding};
 use crate::force::{Force, ForceError};
 use splashdown_math::Vector;
 use splashdown_parallel::prelude::*;
 use splashdown_solve::{Block, CsrMatrix, InverseMass, SolveError, SparseCholesky, VelocityLayout};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 /// Particles with lumped masses and all forces between them. Vectors are flat, `D` entries a particle.
 #[derive(Debug, Clone)]
@@ -14,6 +16,7 @@ pub struct Solid<const D: usize> {
     /// Acceleration of gravity (m/s^2).
     pub gravity: Vector<D>,
     forces: Vec<Box<dyn Force<D>>>,
+    bound: Option<Arc<Bound>>,
     pattern: Option<Pattern>,
     factor: FactorCache,
 }
@@ -54,7 +57,8 @@ const MOST_RANGES: usize = 16;
 impl<const D: usize> Solid<D> {
     /// Particles of the given masses (kg), some of them pinned: they keep their velocity whatever pulls.
     pub fn new(mass: Vec<f64>, pinned: Vec<bool>, gravity: Vector<D>) -> Self {
-        Self { mass, pinned, gravity, forces: Vec::new(), pattern: None, factor: FactorCache::default() }
+        let (forces, factor) = (Vec::new(), FactorCache::default());
+        Self { mass, pinned, gravity, forces, bound: None, pattern: None, factor }
     }
 
     /// Adds a force.
@@ -71,6 +75,39 @@ impl<const D: usize> Solid<D> {
         self.pinned.extend(pinned);
         self.forget_pattern();
         first
+    }
+
+    /// Binds particles to points of others, once, after all forces have been added: they have no freedom and no mass of their own any more; what acts on them acts on those that they follow.
+    ///
+    /// # Errors
+    /// A particle that is bound twice, or to itself.
+    pub fn embed(&mut self, embeddings: &[Embedding]) -> Result<(), EmbedError> {
+        let bound = Arc::new(Bound::new(embeddings)?);
+        for (particle, to) in bound.all() {
+            let own = std::mem::take(&mut self.mass[particle as usize]);
+            to.iter().for_each(|&(parent, weight)| self.mass[parent as usize] += weight * own);
+            self.pinned[particle as usize] = true;
+        }
+        for force in &mut self.forces {
+            if let Some(embedded) = Embedded::new(&**force, &bound) {
+                *force = Box::new(embedded);
+            }
+        }
+        self.bound = Some(bound);
+        self.forget_pattern();
+        Ok(())
+    }
+
+    /// Gives bound particles the positions, or velocities, that those that they follow have.
+    pub fn place_embedded(&self, values: &mut [f64]) {
+        if let Some(bound) = &self.bound {
+            bound.place::<D>(values);
+        }
+    }
+
+    /// Is the particle bound to others ([`Self::embed`])?
+    pub fn is_embedded(&self, particle: usize) -> bool {
+        self.bound.as_ref().is_some_and(|bound| bound.of(particle as u32).is_some())
     }
 
     fn forget_pattern(&mut self) {
@@ -112,9 +149,9 @@ impl<const D: usize> Solid<D> {
         &self.pinned
     }
 
-    /// Pins or frees a particle.
+    /// Pins or frees a particle; one that is bound to others stays so.
     pub fn set_pinned(&mut self, particle: usize, pinned: bool) {
-        self.pinned[particle] = pinned;
+        self.pinned[particle] = pinned || self.is_embedded(particle);
     }
 
     /// `1/m`; zero for pinned particles.

@@ -6,7 +6,9 @@ use crate::description::*;
 use splashdown_couple::{Binding, DampingKeeps, Release, SolidBody, SolidElement, Solids, World};
 use splashdown_deformable::collide::{Colliders, CollisionMethod, Layer};
 use splashdown_deformable::contact::{BarrierOptions, ContactSurface, SelfContact, SelfContactOptions};
-use splashdown_deformable::element::{Damping, DampingKind, ElementError, Material};
+use splashdown_deformable::element::{
+    Damping, DampingKind, Decompose, ElementError, Material, Shape, membrane_directions,
+};
 use splashdown_deformable::incompressible::{
     Incompressible, IncompressibleOptions, PairTreatment, PressureSolver, Rings,
 };
@@ -21,12 +23,13 @@ use splashdown_deformable::{
 };
 use splashdown_geometry::generate::{
     CubeSplit, Diagonals, bag_triangles, ball_tetrahedra, box_hexahedra, box_tetrahedra, disc_triangles,
-    sheet, torus_tetrahedra,
+    sheet, subdivide, torus_tetrahedra,
 };
 use splashdown_geometry::mesh::{
-    HexahedronMesh, Mesh, MeshError, SurfaceMesh, TetrahedronMesh, TriangleMesh,
+    Corners, HexahedronMesh, Mesh, MeshError, SurfaceMesh, TetrahedronMesh, TriangleMesh,
 };
 use splashdown_math::{Dim, Space, Vector};
+use std::collections::HashMap;
 use std::ops::Range;
 
 /// A mesh with everything that depends on its kind of element.
@@ -34,6 +37,8 @@ pub(crate) struct Built<const D: usize> {
     points: Vec<Vector<D>>,
     element: SolidElement,
     elements: Vec<u32>,
+    /// Ten points of each quadratic tetrahedron; `elements` are then the eight that each is cut into, for pictures and whatever else has flat faces.
+    quadratic: Vec<[u32; 10]>,
     /// Triangles in 3D, segments in 2D, that touch other things.
     surface: Vec<[u32; D]>,
 }
@@ -124,6 +129,7 @@ impl ElasticSpace<2> for Dim<2> {
         Ok(Built {
             surface: boundary(&around.mesh, &around.points),
             elements: mesh.elements.iter().flatten().copied().collect(),
+            quadratic: Vec::new(),
             points: mesh.points,
             element: SolidElement::Triangle,
         })
@@ -143,17 +149,18 @@ impl ElasticSpace<2> for Dim<2> {
         if body.elastic.facing.is_some() {
             return Err(wrong(&body.name, "`facing` is for sheets in space"));
         }
-        let mut elements =
-            Elements::triangles(&triangles, first, material).map_err(|error| failed(&error))?;
-        if let Some(lame) = regions(body, mesh, &material, Lame::new)? {
-            elements.set_lame(lame);
-        }
-        if let Some(plastic) = &body.elastic.plastic {
-            elements.set_plasticity(plasticity(plastic)).map_err(|error| failed(&error))?;
-            set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
-        }
-        elements.add_masses(mass);
-        add_with_precision(body, elements, solid);
+        let elements = Elements::triangles(&triangles, first, material).map_err(|error| failed(&error))?;
+        let lame = regions(body, mesh, &mesh.elements, 3, &material, Lame::new)?;
+        add_set(
+            body,
+            mesh,
+            first,
+            elements,
+            lame,
+            |direction| vec![direction; mesh.elements.len() / 3],
+            solid,
+            mass,
+        )?;
         Ok(())
     }
 }
@@ -181,13 +188,25 @@ impl ElasticSpace<3> for Dim<3> {
             Ok(Built {
                 surface: boundary(&around.mesh, &around.points),
                 elements: mesh.elements.iter().flatten().copied().collect(),
+                quadratic: Vec::new(),
                 points: mesh.points,
                 element: SolidElement::Tetrahedron,
+            })
+        };
+        let hexahedra = |mesh: HexahedronMesh| {
+            let around = mesh.boundary().map_err(|error| wrong(name, error))?;
+            Ok(Built {
+                surface: boundary(&around.mesh, &around.points),
+                elements: mesh.elements.iter().flatten().copied().collect(),
+                quadratic: Vec::new(),
+                points: mesh.points,
+                element: SolidElement::Hexahedron,
             })
         };
         let cloth = |mesh: TriangleMesh<3>| Built {
             surface: mesh.elements.clone(),
             elements: mesh.elements.iter().flatten().copied().collect(),
+            quadratic: Vec::new(),
             points: mesh.points,
             element: SolidElement::Triangle,
         };
@@ -196,14 +215,7 @@ impl ElasticSpace<3> for Dim<3> {
                 let (from, size) = (point::<3>(name, &own.from)?, point::<3>(name, &own.size)?);
                 let cells = [own.cells[0] as usize, own.cells[1] as usize, own.cells[2] as usize];
                 if own.hexahedra {
-                    let mesh: HexahedronMesh = box_hexahedra(from, from + size, cells).map_err(failed)?;
-                    let around = mesh.boundary().map_err(|error| wrong(name, error))?;
-                    return Ok(Built {
-                        surface: boundary(&around.mesh, &around.points),
-                        elements: mesh.elements.iter().flatten().copied().collect(),
-                        points: mesh.points,
-                        element: SolidElement::Hexahedron,
-                    });
+                    return hexahedra(box_hexahedra(from, from + size, cells).map_err(failed)?);
                 }
                 tetrahedra(box_tetrahedra(from, from + size, cells, CubeSplit::Five).map_err(failed)?)
             }
@@ -247,18 +259,33 @@ impl ElasticSpace<3> for Dim<3> {
             Geometry::File(own) => {
                 let offset =
                     own.offset.as_deref().map_or(Ok(Vector::zeros()), |offset| point::<3>(name, offset))?;
-                let loaded =
+                let mut loaded =
                     splashdown_geometry::io::read_mesh(&own.path).map_err(|error| wrong(name, error))?;
-                let points: Vec<Vector<3>> =
-                    loaded.points.iter().map(|point| point * own.scale + offset).collect();
+                for point in &mut loaded.points {
+                    *point = *point * own.scale + offset;
+                }
+                let weld = own.weld;
                 if own.surface {
-                    let mesh = TriangleMesh { points, elements: loaded.triangles };
-                    let (mesh, _) = mesh.without_unreferenced().map_err(|error| wrong(name, error))?;
-                    Ok(cloth(mesh))
-                } else {
-                    let mesh = TetrahedronMesh { points, elements: loaded.tetrahedra };
-                    let (mesh, _) = mesh.without_unreferenced().map_err(|error| wrong(name, error))?;
-                    tetrahedra(mesh)
+                    let mesh = loaded.into_triangles::<3>().map_err(|error| wrong(name, error))?;
+                    return Ok(cloth(welded(name, mesh, weld)?));
+                }
+                match (loaded.tetrahedra.len(), loaded.hexahedra.len()) {
+                    (1.., 1..) => Err(wrong(
+                        name,
+                        format!(
+                            "{} has {}; a body is made of one kind, so put them into two files and bodies",
+                            own.path,
+                            loaded.contents()
+                        ),
+                    )),
+                    (0, 1..) => {
+                        let mesh = loaded.into_hexahedra().map_err(|error| wrong(name, error))?;
+                        hexahedra(welded(name, mesh, weld)?)
+                    }
+                    _ => {
+                        let mesh = loaded.into_tetrahedra().map_err(|error| wrong(name, error))?;
+                        tetrahedra(welded(name, mesh, weld)?)
+                    }
                 }
             }
             Geometry::Chain(_) | Geometry::Recorded(_) => {
@@ -289,9 +316,6 @@ impl ElasticSpace<3> for Dim<3> {
                 let thickness = elastic.thickness.unwrap_or(1e-3);
                 let mut elements = Elements::membrane(&triangles, first, thickness, material)
                     .map_err(|error| failed(&error))?;
-                if let Some(lame) = regions(body, mesh, &material, Lame::plane_stress)? {
-                    elements.set_lame(lame);
-                }
                 if let Some(facing) = &elastic.facing {
                     let direction = point::<3>(&body.name, facing)?;
                     if !(direction.norm() > 0.0) {
@@ -299,12 +323,9 @@ impl ElasticSpace<3> for Dim<3> {
                     }
                     elements.set_facing(vec![direction; elements.len()]);
                 }
-                if let Some(plastic) = &elastic.plastic {
-                    elements.set_plasticity(plasticity(plastic)).map_err(|error| failed(&error))?;
-                    set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
-                }
-                elements.add_masses(mass);
-                add_with_precision(body, elements, solid);
+                let lame = regions(body, mesh, &mesh.elements, 3, &material, Lame::plane_stress)?;
+                let within = |direction| membrane_directions(&triangles, &direction);
+                add_set(body, mesh, first, elements, lame, within, solid, mass)?;
                 if let Some(own) = &elastic.bending {
                     let model = match own.model {
                         BendingLaw::Angle => BendingModel::DiscreteShells,
@@ -323,45 +344,86 @@ impl ElasticSpace<3> for Dim<3> {
                     points: mesh.points.clone(),
                     elements: mesh.elements.as_chunks::<8>().0.to_vec(),
                 };
-                let mut elements =
+                let elements =
                     Elements::hexahedra(&hexahedra, first, material).map_err(|error| failed(&error))?;
-                if let Some(lame) = regions(body, mesh, &material, Lame::new)? {
-                    elements.set_lame(lame);
-                }
-                if let Some(plastic) = &elastic.plastic {
-                    elements.set_plasticity(plasticity(plastic)).map_err(|error| failed(&error))?;
-                    set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
-                }
-                elements.add_masses(mass);
-                add_with_precision(body, elements, solid);
+                let lame = regions(body, mesh, &mesh.elements, 8, &material, Lame::new)?;
+                let all = |direction| vec![direction; hexahedra.elements.len()];
+                add_set(body, mesh, first, elements, lame, all, solid, mass)?;
+            }
+            _ if !mesh.quadratic.is_empty() => {
+                let whole = Mesh { points: mesh.points.clone(), elements: mesh.quadratic.clone() };
+                let elements = Elements::quadratic_tetrahedra(&whole, first, material)
+                    .map_err(|error| failed(&error))?;
+                let lame = regions(body, mesh, mesh.quadratic.as_flattened(), 10, &material, Lame::new)?;
+                let all = |direction| vec![direction; whole.elements.len()];
+                add_set(body, mesh, first, elements, lame, all, solid, mass)?;
             }
             _ => {
                 let tetrahedra = TetrahedronMesh {
                     points: mesh.points.clone(),
                     elements: mesh.elements.as_chunks::<4>().0.to_vec(),
                 };
-                let mut elements =
+                let elements =
                     Elements::tetrahedra(&tetrahedra, first, material).map_err(|error| failed(&error))?;
-                if let Some(lame) = regions(body, mesh, &material, Lame::new)? {
-                    elements.set_lame(lame);
-                }
-                if let Some(plastic) = &elastic.plastic {
-                    elements.set_plasticity(plasticity(plastic)).map_err(|error| failed(&error))?;
-                    set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
-                }
-                if let Some(own) = &elastic.fibre {
-                    let direction = point::<3>(&body.name, &own.direction)?;
-                    let curve = MuscleCurve { maximum: own.tension, ..MuscleCurve::default() };
-                    let fibre = Fibre { curve, activation: own.activation, ..Fibre::muscle() };
-                    let count = elements.len();
-                    elements.add_fibres(fibre, vec![direction; count]);
-                }
-                elements.add_masses(mass);
-                add_with_precision(body, elements, solid);
+                let lame = regions(body, mesh, &mesh.elements, 4, &material, Lame::new)?;
+                let all = |direction| vec![direction; tetrahedra.elements.len()];
+                add_set(body, mesh, first, elements, lame, all, solid, mass)?;
             }
         }
         Ok(())
     }
+}
+
+/// Joins the points of a mesh that are no farther apart than `distance` (m): files of separate triangles, and meshes that were glued together, would fall apart.
+fn welded<const N: usize>(name: &str, mesh: Mesh<3, N>, distance: f64) -> Result<Mesh<3, N>, BuildError>
+where
+    Corners<N>: splashdown_geometry::mesh::Element<N>,
+{
+    let welded = mesh.weld(distance).map_err(|error| wrong(name, error))?;
+    match welded.collapsed.first() {
+        None => Ok(welded.mesh),
+        Some(element) => Err(wrong(
+            name,
+            format!(
+                "element {element} of its mesh has two corners at the same place (within `weld` = {distance} m)"
+            ),
+        )),
+    }
+}
+
+/// Adds a set of elements with all that its body says of them; `within` are a direction in the axes of each element.
+#[expect(clippy::too_many_arguments, reason = "what the kinds of elements have in common")]
+fn add_set<const D: usize, const C: usize, const M: usize>(
+    body: &Deformable,
+    mesh: &Built<D>,
+    first: u32,
+    mut elements: Elements<D, C, M>,
+    lame: Option<Vec<Lame>>,
+    within: impl Fn(Vector<D>) -> Vec<Vector<C>>,
+    solid: &mut Solid<D>,
+    mass: &mut [f64],
+) -> Result<(), BuildError>
+where
+    Shape<D, C>: Decompose<D, C>,
+    Elements<D, C, M>: Force<D> + 'static,
+    Elements<D, C, M, f32>: Force<D> + 'static,
+{
+    let failed = |error: MaterialError| wrong(&body.name, error);
+    if let Some(lame) = lame {
+        elements.set_lame(lame);
+    }
+    if let Some(plastic) = &body.elastic.plastic {
+        elements.set_plasticity(plasticity(plastic)).map_err(failed)?;
+        set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
+    }
+    for own in &body.elastic.fibre {
+        let curve = MuscleCurve { maximum: own.tension, ..MuscleCurve::default() };
+        let fibre = Fibre { curve, activation: own.activation, density: own.density, ..Fibre::muscle() };
+        elements.add_fibres(fibre, within(point::<D>(&body.name, &own.direction)?)).map_err(failed)?;
+    }
+    elements.add_masses(mass);
+    add_with_precision(body, elements, solid);
+    Ok(())
 }
 
 /// Adds elements in the precision that the body asks for.
@@ -379,10 +441,12 @@ fn add_with_precision<const D: usize, const C: usize, const M: usize>(
     }
 }
 
-/// Lamé parameters of every element of a body that has regions.
+/// Lamé parameters of every element of a body that has regions; `elements` are the points of all, `corners` each.
 fn regions<const D: usize>(
     body: &Deformable,
     mesh: &Built<D>,
+    elements: &[u32],
+    corners: usize,
     material: &Material,
     lame: impl Fn(f64, f64) -> Result<Lame, MaterialError>,
 ) -> Result<Option<Vec<Lame>>, BuildError> {
@@ -390,13 +454,12 @@ fn regions<const D: usize>(
     if list.is_empty() {
         return Ok(None);
     }
-    let corners = mesh.element.corners();
-    let mut all = vec![material.lame; mesh.elements.len() / corners];
+    let mut all = vec![material.lame; elements.len() / corners];
     for region in list {
         let (from, to) = (point::<D>(name, &region.from)?, point::<D>(name, &region.to)?);
         let poisson = region.poisson.or(body.material.as_ref().map(|own| own.poisson)).unwrap_or_default();
         let own = lame(region.young, poisson).map_err(|error| wrong(name, error))?;
-        for (lame, nodes) in all.iter_mut().zip(mesh.elements.chunks_exact(corners)) {
+        for (lame, nodes) in all.iter_mut().zip(elements.chunks_exact(corners)) {
             let middle: Vector<D> =
                 nodes.iter().map(|&node| mesh.points[node as usize]).sum::<Vector<D>>() / corners as f64;
             if (0..D).all(|axis| middle[axis] >= from[axis] && middle[axis] <= to[axis]) {
@@ -405,6 +468,48 @@ fn regions<const D: usize>(
         }
     }
     Ok(Some(all))
+}
+
+/// The mesh with the middles of its edges as points of quadratic tetrahedra.
+fn quadratic<const D: usize>(name: &str, mesh: &Built<D>) -> Result<Built<D>, BuildError> {
+    if mesh.element != SolidElement::Tetrahedron || D != 3 {
+        return Err(wrong(name, "`elastic.quadratic` needs tetrahedra"));
+    }
+    let whole: Mesh<D, 4> =
+        Mesh { points: mesh.points.clone(), elements: mesh.elements.as_chunks::<4>().0.to_vec() };
+    let finer = subdivide::<D, 4, 3>(&whole, 2).map_err(|error| wrong(name, error))?;
+    // A point of the finer mesh is a corner, or half way between two; corners keep their numbers, the others follow.
+    let mut points = whole.points.clone();
+    let mut middles: HashMap<[u32; 2], u32> = HashMap::new();
+    let mut renumbered = Vec::with_capacity(finer.origins.len());
+    for ([(a, weight), (b, _), ..], x) in finer.origins.iter().zip(&finer.mesh.points) {
+        renumbered.push(if *weight == 2 {
+            *a
+        } else {
+            points.push(*x);
+            *middles.entry([*a, *b]).or_insert(points.len() as u32 - 1)
+        });
+    }
+    let between = |a: u32, b: u32| middles[&[a.min(b), a.max(b)]];
+    let ten = |&[a, b, c, d]: &[u32; 4]| {
+        let pairs = [[a, b], [b, c], [a, c], [a, d], [b, d], [c, d]];
+        let [ab, bc, ac, ad, bd, cd] = pairs.map(|[a, b]| between(a, b));
+        [a, b, c, d, ab, bc, ac, ad, bd, cd]
+    };
+    let halves = |[a, b, c]: [u32; 3]| {
+        let [ab, bc, ca] = [between(a, b), between(b, c), between(c, a)];
+        [[a, ab, ca], [ab, b, bc], [ca, bc, c], [ab, bc, ca]]
+    };
+    Ok(Built {
+        quadratic: whole.elements.iter().map(ten).collect(),
+        surface: (mesh.surface.iter())
+            .flat_map(|face| halves(std::array::from_fn(|i| face[i])))
+            .map(|face| std::array::from_fn(|i| face[i]))
+            .collect(),
+        elements: finer.mesh.elements.iter().flatten().map(|&point| renumbered[point as usize]).collect(),
+        points,
+        element: mesh.element,
+    })
 }
 
 /// Hands the positions of a plastic goal, if there is one, to `set`.
@@ -432,7 +537,9 @@ fn law(own: &ElasticMaterial) -> Law {
         ElasticModel::CompressibleFlow => Model::CompressibleFlow,
         ElasticModel::MooneyRivlin => Model::MooneyRivlin { second: 0.25 },
         ElasticModel::Spline => {
-            Model::Spline { compression: SplineBranch::default(), extension: SplineBranch::default() }
+            let branch = |own: Hardening| SplineBranch { threshold: own.strain, hardening: own.factor };
+            let SplineHardening { compression, extension } = own.spline.unwrap_or_default();
+            Model::Spline { compression: branch(compression), extension: branch(extension) }
         }
     };
     let safe = Law::safe(model).extension;
@@ -469,6 +576,7 @@ where
         ElasticIntegrator::LinearlyImplicit => Scheme::LinearlyImplicit,
         ElasticIntegrator::BackwardEuler => Scheme::Implicit(ImplicitScheme::BackwardEuler),
         ElasticIntegrator::AverageAcceleration => Scheme::Implicit(ImplicitScheme::AverageAcceleration),
+        ElasticIntegrator::Quasistatic => Scheme::Implicit(ImplicitScheme::Quasistatic),
         ElasticIntegrator::TwoPass => Scheme::TwoPass,
     };
     let mut solids = Solids::<D>::new(world.model().gravity, scheme);
@@ -502,7 +610,10 @@ where
             ElasticDamping::Blend => DampingKind::Blend,
             ElasticDamping::Stiffness => DampingKind::Stiffness,
         };
-        let mesh = <Dim<D> as ElasticSpace<D>>::mesh(name, &body.geometry)?;
+        let mut mesh = <Dim<D> as ElasticSpace<D>>::mesh(name, &body.geometry)?;
+        if body.elastic.quadratic {
+            mesh = quadratic(name, &mesh)?;
+        }
         let mut material = Material {
             law: law(own),
             lame: lame.map_err(|error| wrong(name, error))?,
@@ -527,6 +638,7 @@ where
                 points: mesh.points.iter().map(|x| x + offset).collect(),
                 element: mesh.element,
                 elements: mesh.elements.clone(),
+                quadratic: mesh.quadratic.clone(),
                 surface: mesh.surface.clone(),
             };
             let count = placed.points.len();
@@ -681,6 +793,7 @@ where
         solids.integrator.incompressible = Some(Incompressible::new(rings, options));
     }
     crate::build_ties::add_ties(&scene.deformable, &rest, &mut solids)?;
+    crate::build_ties::add_embeddings(scene, &rest, &mut solids, &mut surface)?;
     let DampingSolve { form, sweeps, joints, rigid_contacts, pairs } = step.damping_solve;
     solids.integrator.form = match form {
         DampingForm::Projection => ConstraintForm::Projection,
@@ -707,7 +820,10 @@ where
     }
     solids.thickness = step.distance;
     solids.friction = scene.rigid_copies().map(|copy| copy.rigid.friction.unwrap_or(step.friction)).collect();
-    let parted = add_layers(&scene.deformable, &surface, &rest, step.friction, step.distance, &mut solids)?;
+    let mut parted =
+        add_layers(&scene.deformable, &surface, &rest, step.friction, step.distance, &mut solids)?;
+    let mut start = [&mut rest, &mut position, &mut velocity];
+    parted.extend(crate::build_layers::add_skins(scene, world, &mut solids, &mut start, &mut surface)?);
     let contact = ContactSurface::new(surface).parted(parted);
     solids.integrator.surface = contact.points().to_vec();
     solids.integrator.method = match step.collisions {
@@ -745,6 +861,8 @@ where
     if let Some(resolution) = step.resolution {
         solids.integrator.implicit.resolution = resolution;
     }
+    solids.solid.place_embedded(&mut position);
+    solids.solid.place_embedded(&mut velocity);
     let motion = Motion { position, velocity, time: 0.0 };
     if let Err(error) = solids.solid.update(&motion.position) {
         return Err(BuildError::Elastic { name: "elastic".into(), reason: error.to_string() });

@@ -2,8 +2,8 @@
 
 use crate::build::BuildError;
 use crate::build_elastic::{ElasticSpace, is_copy_of, point, wrong};
-use crate::description::{Deformable, RecordedGeometry};
-use splashdown_couple::{SolidBody, SolidElement, Solids};
+use crate::description::{Deformable, RecordedGeometry, Scene, SoftContact};
+use splashdown_couple::{SolidBody, SolidElement, Solids, World};
 use splashdown_deformable::integrate::Recording;
 use splashdown_geometry::io::read_mesh;
 use splashdown_geometry::mesh::{Mesh, TriangleMesh};
@@ -169,6 +169,48 @@ where
     layers.sort_by_key(|(height, _)| *height);
     solids.integrator.layers = layers.into_iter().map(|(_, layer)| layer).collect();
     Ok(parted)
+}
+
+/// Gives the rigid bodies that ask for it a skin, whose particles go on with those of the soft bodies and whose faces with theirs. Returns the particles that do not push each other.
+pub(crate) fn add_skins<const D: usize>(
+    scene: &Scene,
+    world: &World<D>,
+    solids: &mut Solids<D>,
+    start: &mut [&mut Vec<f64>; 3],
+    surface: &mut Vec<[u32; D]>,
+) -> Result<Option<[Range<u32>; 2]>, BuildError>
+where
+    Dim<D>: ElasticSpace<D>,
+{
+    let all = solids.solid.len() as u32;
+    for (index, copy) in scene.rigid_copies().enumerate() {
+        if copy.rigid.soft_contact != SoftContact::Surface {
+            continue;
+        }
+        let body = &world.model().bodies[index];
+        let refused =
+            |reason: &str| Err(BuildError::Elastic { name: body.name.clone(), reason: reason.into() });
+        if body.is_dynamic() {
+            return refused(
+                "`soft_contact = \"surface\"` is for static and kinematic bodies: what soft ones push back on it is not felt",
+            );
+        }
+        if scene.elastic.self_contact.is_none() {
+            return refused("`soft_contact = \"surface\"` needs `self_contact` in `[elastic]`");
+        }
+        let Some(skin) = body.geometry.as_ref().and_then(|geometry| geometry.surface()) else {
+            return refused("`soft_contact = \"surface\"` needs a shape with a bounded surface");
+        };
+        let first = solids.add_skin(index as u32, &skin.points);
+        let frame = world.state().bodies[index].frame;
+        for (numbers, velocity) in start.iter_mut().zip([false, false, true]) {
+            let at = |x: &Vector<D>| if velocity { Vector::zeros() } else { frame.to_world(x) };
+            numbers.extend(skin.points.iter().flat_map(|x| at(x).iter().copied().collect::<Vec<_>>()));
+        }
+        surface.extend(skin.elements.iter().map(|face| face.map(|point| point + first)));
+    }
+    let own = all..solids.solid.len() as u32;
+    Ok((!own.is_empty()).then(|| [own.clone(), own]))
 }
 
 /// How many layers are below a body; the check of the scene has seen to it that there is an end.

@@ -2,9 +2,9 @@
 
 use crate::build::BuildError;
 use crate::build_elastic::is_copy_of;
-use crate::description::{Deformable, TiedTo};
+use crate::description::{Deformable, Scene, TiedTo};
 use splashdown_couple::Solids;
-use splashdown_deformable::{Tie, Ties};
+use splashdown_deformable::{EmbedError, Embedding, Tie, Ties};
 use splashdown_geometry::simplex::closest_point;
 use splashdown_geometry::{Aabb, Bvh};
 use splashdown_math::{Dim, Space, Vector};
@@ -36,14 +36,73 @@ fn ties_of<const D: usize>(
 where
     Dim<D>: Space<D>,
 {
+    let (stiffness, damping) = (tied.stiffness, tied.damping);
+    let places = places_in(name, &tied.to, "tied", rest, solids)?;
+    Ok(places.into_iter().map(|(particle, to)| Tie { particle, to, stiffness, damping }).collect())
+}
+
+/// Binds the particles of every body that asks for it to the elements of another in which they lie, with all of them at `rest` (m). Its faces leave `surface`: what it lies in touches for it.
+pub(crate) fn add_embeddings<const D: usize>(
+    scene: &Scene,
+    rest: &[f64],
+    solids: &mut Solids<D>,
+    surface: &mut Vec<[u32; D]>,
+) -> Result<(), BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    let mut all = Vec::new();
+    for body in &scene.deformable {
+        let Some(host) = &body.elastic.embed else { continue };
+        let wrong = |reason: &str| BuildError::Elastic { name: body.name.clone(), reason: reason.into() };
+        if scene.fluid.is_some() {
+            return Err(wrong(
+                "`elastic.embed` does not go with a fluid, which would not push it; `elastic.tie` does",
+            ));
+        }
+        if body.elastic.incompressible {
+            return Err(wrong(
+                "`elastic.embed` does not go with `incompressible`: the body in which it lies keeps its volume",
+            ));
+        }
+        all.extend(places_in(&body.name, host, "bound", rest, solids)?);
+    }
+    if all.is_empty() {
+        return Ok(());
+    }
+    if let Err(error) = solids.solid.embed(&all) {
+        let particle = match error {
+            EmbedError::Twice(particle) | EmbedError::Circle(particle) => particle,
+        };
+        let (name, _) = solids.name_of_particle(particle as usize);
+        return Err(BuildError::Elastic {
+            name: name.to_owned(),
+            reason: "`elastic.embed` leads in a circle: of bodies that lie in each other one must be free"
+                .into(),
+        });
+    }
+    surface.retain(|face| !face.iter().any(|&node| solids.solid.is_embedded(node as usize)));
+    Ok(())
+}
+
+/// The particles of the body `name` that move and lie in elements of the body `host`, with the corners of these and the weights; `how` they are bound, for messages.
+fn places_in<const D: usize>(
+    name: &str,
+    host: &str,
+    how: &str,
+    rest: &[f64],
+    solids: &Solids<D>,
+) -> Result<Vec<Embedding>, BuildError>
+where
+    Dim<D>: Space<D>,
+{
     let wrong = |reason: String| BuildError::Elastic { name: name.to_owned(), reason };
     let corners = D + 1;
     let mut elements: Vec<u32> = Vec::new();
-    for target in solids.bodies.iter().filter(|target| is_copy_of(&target.name, &tied.to)) {
+    for target in solids.bodies.iter().filter(|target| is_copy_of(&target.name, host)) {
         if target.elements.len() != corners * target.count() {
             return Err(wrong(format!(
-                "it is tied to `{}`, which has no elements with an inside; expected tetrahedra (triangles in the plane)",
-                tied.to
+                "it is {how} to `{host}`, which has no elements with an inside; expected tetrahedra (triangles in the plane)",
             )));
         }
         elements.extend(target.elements.iter().map(|node| node + target.particles.start as u32));
@@ -52,7 +111,7 @@ where
     let corners_of = |element: u32| &elements[corners * element as usize..][..corners];
     let points_of = |element: u32| corners_of(element).iter().map(|&node| at(node)).collect::<Vec<_>>();
     let tree = Bvh::from_fn(elements.len() / corners, |element| Aabb::of_points(&points_of(element)));
-    let mut ties = Vec::new();
+    let mut places = Vec::new();
     let own = solids.bodies.iter().filter(|body| is_copy_of(&body.name, name));
     for particle in own.flat_map(|body| body.particles.clone()) {
         if solids.solid.pinned()[particle] {
@@ -70,18 +129,13 @@ where
             }
         });
         if let Some((element, weights)) = found {
-            let to = corners_of(element).iter().copied().zip(weights).collect();
-            let (stiffness, damping) = (tied.stiffness, tied.damping);
-            ties.push(Tie { particle: particle as u32, to, stiffness, damping });
+            places.push((particle as u32, corners_of(element).iter().copied().zip(weights).collect()));
         }
     }
-    if ties.is_empty() {
-        return Err(wrong(format!(
-            "no particle of it that moves is inside `{}`, to which it is tied",
-            tied.to
-        )));
+    if places.is_empty() {
+        return Err(wrong(format!("no particle of it that moves is inside `{host}`, to which it is {how}")));
     }
-    Ok(ties)
+    Ok(places)
 }
 
 /// Weights of the corners of a simplex at `x`, if it is inside.

@@ -48,6 +48,7 @@ pub(super) const CASES: &[Case] = &[
     drop::CASE,
     puddles::CASE,
     self_contact::CASE,
+    self_contact::PILE,
     self_contact::LONG,
     self_contact::TWISTED,
     soak::MESHES,

@@ -106,10 +106,9 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
     let mut elements = Elements::tetrahedra(&mesh, 0, own).map_err(failed("elements"))?;
     let count = elements.len();
     let curve = MuscleCurve { maximum: 2e4, ..MuscleCurve::default() };
-    elements.add_fibres(
-        Fibre { curve, activation: 1.0, ..Fibre::muscle() },
-        vec![Vector::<3>::new(0.0, 1.0, 0.0); count],
-    );
+    let fibre = Fibre { curve, activation: 1.0, ..Fibre::muscle() };
+    let along = vec![Vector::<3>::new(0.0, 1.0, 0.0); count];
+    elements.add_fibres(fibre, along).map_err(failed("fibres"))?;
     let masses = elements.clone();
     let mut solid = solid_of(elements, |mass| masses.add_masses(mass), mesh.points.len(), Vector::zeros());
     let bone: Vec<usize> = (0..mesh.points.len()).filter(|&node| mesh.points[node][1] > 0.49).collect();

@@ -48,6 +48,28 @@ pub(super) const TWISTED: Case = Case {
     run: run_twisted,
 };
 
+pub(super) const PILE: Case = Case {
+    name: "deformable/cloth-pile",
+    spec: "T22, DS-41, DS-42",
+    summary: "four sheets of 5000 triangles in all fall on each other: no edge passes through a triangle at any of 200 steps",
+    source: "spec/deformable-solids.md T22",
+    speed: Speed::Slow,
+    seconds: 60.0,
+    run: run_pile,
+};
+
+/// T22 at its size, by impulses and impact zones.
+fn run_pile(out: &mut Measurements) -> Result<(), CaseError> {
+    let mesh = stack(25)?;
+    let mut pile = fall(&mesh, false, 0.01)?;
+    let dt = 1e-3;
+    let (crossing, contacts) = drop_it(&mut pile, dt, 200.0 * dt)?;
+    let resolution = format!("{} triangles, impulses, dt = {dt:.0e} s", mesh.elements.len());
+    out.at_most("intersections, summed over 200 steps", &resolution, crossing as f64, 0.0, PILE.source);
+    out.at_least("contacts met", &resolution, contacts as f64, 1000.0, "all sheets meet the one below");
+    Ok(())
+}
+
 /// A cloth between two bars that turn about its middle line, one turn each, while they come nearer.
 fn run_twisted(out: &mut Measurements) -> Result<(), CaseError> {
     use splashdown_deformable::integrate::{Driver, Path};

@@ -3,6 +3,7 @@
 
 mod friction;
 mod layer;
+mod partition;
 mod surface;
 
 pub use friction::{Touch, friction_map, theta};
@@ -10,6 +11,8 @@ pub use layer::Layer;
 pub(crate) use layer::ranks;
 pub use surface::SurfaceObstacle;
 
+use crate::force::read;
+use partition::Partition;
 use splashdown_geometry::bounds::Aabb;
 use splashdown_geometry::level_set::LevelSet;
 use splashdown_geometry::shapes::Shape;
@@ -151,7 +154,7 @@ where
     }
 
     /// Box around it at the end of the step, grown by its thickness; everything for obstacles without bounds.
-    fn bounds(&self) -> Aabb<D> {
+    pub(crate) fn bounds(&self) -> Aabb<D> {
         match &self.shape {
             ObstacleShape::Shape(shape) => self.placed(shape.bounds()),
             ObstacleShape::Field(field) => self.placed(field.bounds()),
@@ -172,25 +175,55 @@ pub enum Colliders {
 }
 
 impl Colliders {
-    /// Calls `test` on the candidates inside `bounds`, in parallel, and returns what it gives in the order of the particles.
+    /// The candidates inside each of many boxes, ascending; `None` for boxes without bounds, and where there are so few that looking at all particles for each is as fast.
+    pub(crate) fn inside<const D: usize>(
+        &self,
+        position: &[f64],
+        boxes: &[Aabb<D>],
+    ) -> Vec<Option<Vec<u32>>> {
+        let Some(partition) = Partition::new(boxes) else { return vec![None; boxes.len()] };
+        let mut lists: Vec<_> = boxes.iter().map(|own| own.is_bounded().then(Vec::new)).collect();
+        let held = |node: u32| {
+            let found = partition.holding(&read::<D>(position, node));
+            (!found.is_empty()).then_some((node, found))
+        };
+        for (node, boxes) in self.each::<D, _>(position, held) {
+            for index in boxes {
+                lists[index as usize].get_or_insert_default().push(node);
+            }
+        }
+        lists
+    }
+
+    /// Calls `test` on the candidates inside `bounds`, in parallel, and returns what it gives in the order of the particles. Of the candidates it looks at those of `near`, ascending, if that is given.
     pub(crate) fn find<const D: usize, T: Send>(
         &self,
         position: &[f64],
         bounds: &Aabb<D>,
+        near: Option<&[u32]>,
         test: impl Fn(u32, Vector<D>) -> Option<T> + Sync,
     ) -> Vec<T> {
         let inside = |node: u32| {
-            let x = crate::force::read::<D>(position, node);
+            let x = read::<D>(position, node);
             if bounds.contains(&x) { test(node, x) } else { None }
         };
+        match near {
+            Some(nodes) => nodes.par_iter().with_min_len(2048).filter_map(|&node| inside(node)).collect(),
+            None => self.each::<D, _>(position, inside),
+        }
+    }
+
+    fn each<const D: usize, T: Send>(
+        &self,
+        position: &[f64],
+        test: impl Fn(u32) -> Option<T> + Sync,
+    ) -> Vec<T> {
         match self {
-            Self::All => (0..(position.len() / D) as u32)
-                .into_par_iter()
-                .with_min_len(2048)
-                .filter_map(inside)
-                .collect(),
+            Self::All => {
+                (0..(position.len() / D) as u32).into_par_iter().with_min_len(2048).filter_map(test).collect()
+            }
             Self::These(nodes) => {
-                nodes.par_iter().with_min_len(2048).filter_map(|&node| inside(node)).collect()
+                nodes.par_iter().with_min_len(2048).filter_map(|&node| test(node)).collect()
             }
         }
     }
@@ -206,6 +239,14 @@ pub enum CollisionMethod {
     Projected,
     /// As `Projected`, with the position change counted as velocity: for comparison.
     ProjectedWithPush,
+}
+
+/// Candidates, ascending, with those that have been moved since they were found.
+pub(crate) fn with_moved(mut near: Vec<u32>, moved: impl Iterator<Item = u32>) -> Vec<u32> {
+    near.extend(moved);
+    near.sort_unstable();
+    near.dedup();
+    near
 }
 
 /// The motion of a step before it meets obstacles.
@@ -242,18 +283,20 @@ where
         self.touches
     }
 
-    /// Collides the motion against the next obstacle: corrects `next` (the end positions) and `velocity` (that of the start of the step).
+    /// Collides the motion against the next obstacle: corrects `next` (the end positions) and `velocity` (that of the start of the step). `near` are the candidates in its box before
+    /// any was moved, if they are known.
     pub fn meet(
         &mut self,
         obstacle: &Obstacle<D>,
+        near: Option<Vec<u32>>,
         movable: impl Fn(u32) -> bool + Sync,
         next: &mut [f64],
         velocity: &mut [f64],
     ) {
-        use crate::force::read;
         let Path { position, moving, dt } = self.path;
         let (method, touched, index) = (self.method, &self.touched, self.obstacles);
-        let found = self.colliders.find::<D, _>(next, &obstacle.bounds(), |node, x| {
+        let near = near.map(|near| with_moved(near, self.touches.iter().map(|touch| touch.node)));
+        let found = self.colliders.find::<D, _>(next, &obstacle.bounds(), near.as_deref(), |node, x| {
             if !movable(node) || !obstacle.stops(node) {
                 return None;
             }

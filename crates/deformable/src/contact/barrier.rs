@@ -7,7 +7,7 @@
 use super::pairs::{ContactSurface, PairKind, SurfaceTrees, gap};
 use super::paths::boxes_apart;
 use super::stiffness::ContactStiffness;
-use crate::collide::{Colliders, Obstacle};
+use crate::collide::{Colliders, Obstacle, with_moved};
 use crate::force::read;
 use crate::solid::Solid;
 use serde::{Deserialize, Serialize};
@@ -168,8 +168,9 @@ where
             }
         }
         // Obstacles rub too; each with its own coefficient and motion.
-        for obstacle in obstacles.iter().filter(|obstacle| obstacle.friction > 0.0) {
-            let touching = self.touching(obstacle, start);
+        let near = self.near_obstacles(start, self.options.reach);
+        for (obstacle, near) in obstacles.iter().zip(&near).filter(|(obstacle, _)| obstacle.friction > 0.0) {
+            let touching = self.touching(obstacle, near.as_deref(), start);
             self.rubs.extend(touching.into_iter().map(|(contact, velocity)| Rub {
                 nodes: contact.nodes,
                 weights: contact.weights,
@@ -191,10 +192,21 @@ where
         self.active.len() + self.rubs.len()
     }
 
+    /// Particles within the boxes around everything within `reach` (m) of each obstacle, where that is worth knowing.
+    fn near_obstacles(&self, x: &[f64], reach: f64) -> Vec<Option<Vec<u32>>> {
+        let boxes: Vec<_> = self.obstacles.iter().map(|obstacle| obstacle.reach_bounds(reach)).collect();
+        self.colliders.inside(x, &boxes)
+    }
+
     /// Particles within the reach of an obstacle, with its velocity there.
-    fn touching(&self, obstacle: &Obstacle<D>, x: &[f64]) -> Vec<(Active<D>, Vector<D>)> {
+    fn touching(
+        &self,
+        obstacle: &Obstacle<D>,
+        near: Option<&[u32]>,
+        x: &[f64],
+    ) -> Vec<(Active<D>, Vector<D>)> {
         let reach = self.options.reach;
-        self.colliders.find::<D, _>(x, &obstacle.reach_bounds(reach), |node, at| {
+        self.colliders.find::<D, _>(x, &obstacle.reach_bounds(reach), near, |node, at| {
             if !obstacle.stops(node) {
                 return None;
             }
@@ -243,8 +255,9 @@ where
         let mut energy: f64 = found.iter().map(|(_, energy)| energy).sum();
         self.active.clear();
         self.active.extend(found.into_iter().map(|(contact, _)| contact));
-        for index in 0..self.obstacles.len() {
-            let touching = self.touching(&self.obstacles[index], x);
+        let near = self.near_obstacles(x, reach);
+        for (index, near) in near.iter().enumerate() {
+            let touching = self.touching(&self.obstacles[index], near.as_deref(), x);
             for (contact, _) in touching {
                 let d = self.obstacles[index].probe(&read::<D>(x, contact.nodes[0])).distance;
                 energy += kappa * soft_barrier(d, reach).0;
@@ -348,10 +361,14 @@ where
     /// Shortens the steps of single particles that would run into an obstacle that they do not feel yet, so that they arrive within its reach; true if any.
     pub(crate) fn shorten_for_obstacles(&self, x: &[f64], step: &mut [f64]) -> bool {
         let target = APPROACH * self.options.reach;
-        let mut any = false;
-        for obstacle in &self.obstacles {
-            let end: Vec<f64> = x.iter().zip(&*step).map(|(x, step)| x + step).collect();
-            let found = self.colliders.find::<D, _>(&end, &obstacle.reach_bounds(0.0), |node, to| {
+        let mut shortened: Vec<u32> = Vec::new();
+        let ends = |step: &[f64]| -> Vec<f64> { x.iter().zip(step).map(|(x, step)| x + step).collect() };
+        let lists = self.near_obstacles(&ends(step), 0.0);
+        for (obstacle, near) in self.obstacles.iter().zip(lists) {
+            let end = ends(step);
+            let near = near.map(|near| with_moved(near, shortened.iter().copied()));
+            let bounds = obstacle.reach_bounds(0.0);
+            let found = self.colliders.find::<D, _>(&end, &bounds, near.as_deref(), |node, to| {
                 if !obstacle.stops(node) {
                     return None;
                 }
@@ -363,11 +380,11 @@ where
                 (before > self.options.reach).then(|| (node, (before - target) / (before - after)))
             });
             for (node, part) in found {
-                any = true;
+                shortened.push(node);
                 step[D * node as usize..D * (node as usize + 1)].iter_mut().for_each(|step| *step *= part);
             }
         }
-        any
+        !shortened.is_empty()
     }
 }
 

@@ -83,6 +83,23 @@ impl<const D: usize, const C: usize, const M: usize> Elements<D, C, M> {
     }
 }
 
+/// A direction in space as membrane triangles of this mesh see it, in the axes that [`Elements::add_fibres`] takes: its part in the plane of each.
+pub fn membrane_directions(mesh: &TriangleMesh<3>, direction: &Vector<3>) -> Vec<Vector<2>> {
+    let within = |element: usize| {
+        let [x, y] = membrane_axes(&mesh.corners(element));
+        Vector::<2>::new(x.dot(direction), y.dot(direction))
+    };
+    (0..mesh.elements.len()).map(within).collect()
+}
+
+/// Axes of the rest plane of a membrane triangle: along its first edge, and across towards its third corner.
+fn membrane_axes(corners: &[Vector<3>; 3]) -> [Vector<3>; 2] {
+    let [a, b, c] = corners;
+    let x = (b - a).normalize();
+    let across = (c - a) - x * x.dot(&(c - a));
+    [x, across.normalize()]
+}
+
 /// One quadrature point of the reference element: derivatives of all shape functions, their values, and the weight.
 struct ReferencePoint<const C: usize, const N: usize> {
     derivative: [[f64; C]; N],
@@ -282,11 +299,9 @@ impl Elements<3, 2, 2> {
         let nodes = mesh.elements.iter().flatten().map(|node| node + first).collect();
         let rest = |element: usize| {
             let [a, b, c] = mesh.corners(element);
+            let [x, y] = membrane_axes(&[a, b, c]);
             let (along, other) = (b - a, c - a);
-            let length = along.norm();
-            let x = along / length;
-            let height = (other - x * x.dot(&other)).norm();
-            (Matrix::<2>::new(length, x.dot(&other), 0.0, height), thickness)
+            (Matrix::<2>::new(along.norm(), x.dot(&other), 0.0, y.dot(&other)), thickness)
         };
         Self::simplices("membrane", nodes, rest, material)
     }

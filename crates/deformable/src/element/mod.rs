@@ -14,13 +14,13 @@ mod stiffness;
 #[cfg(test)]
 mod tests;
 
-pub use build::ElementError;
+pub use build::{ElementError, membrane_directions};
 pub use damping::{Damping, DampingKind};
 pub use decompose::{Decompose, Shape};
 pub(crate) use partition::Partition;
 
 use crate::force::{Force, ForceError};
-use crate::material::{Fibre, Lame, Law, Plasticity};
+use crate::material::{Fibre, Lame, Law, MaterialError, Plasticity};
 use decompose::Decomposed;
 use nalgebra::SMatrix;
 use nalgebra::SVector;
@@ -59,6 +59,10 @@ struct FibreFamily<const C: usize> {
     /// The same in the frame of the stretches, one a quadrature point.
     local: Vec<Vector<C>>,
 }
+
+const PLASTIC_FIBRES: MaterialError = MaterialError::Combination(
+    "a plastic material cannot have fibres: the rotation of its plastic part is not kept",
+);
 
 /// Plastic state of all quadrature points.
 #[derive(Debug, Clone)]
@@ -157,15 +161,27 @@ where
         self.lame = lame;
     }
 
-    /// Adds fibres with the given material direction in every element (any length but zero).
+    /// Adds fibres with the given material direction in every element; of any length, zero for none there. In membranes see [`membrane_directions`].
+    ///
+    /// # Errors
+    /// A plastic material, for which the rotation of the plastic part would matter; linear elasticity.
     ///
     /// # Panics
     /// If there is not one direction an element.
-    pub fn add_fibres(&mut self, fibre: Fibre, direction: Vec<Vector<C>>) {
+    pub fn add_fibres(&mut self, fibre: Fibre, direction: Vec<Vector<C>>) -> Result<(), MaterialError> {
         assert_eq!(direction.len(), self.len(), "one fibre direction for each element");
+        if self.plastic.is_some() {
+            return Err(PLASTIC_FIBRES);
+        }
+        if self.material.law.model.is_linear() {
+            return Err(MaterialError::Combination(
+                "linear elasticity cannot have fibres: use `rotated_linear` or another model in stretches",
+            ));
+        }
         let direction: Vec<_> = direction.into_iter().map(|a| a / a.norm().max(f64::MIN_POSITIVE)).collect();
         let local = vec![Vector::zeros(); self.gradient.len()];
         self.fibres.push(FibreFamily { fibre, direction, local });
+        Ok(())
     }
 
     /// Makes membrane triangles that face away from `normals` (one an element) turn back: their second stretch counts as negative.

@@ -1,6 +1,6 @@
 //! Plastic flow of elements: once a step, at the accepted positions (spec 3.9).
 
-use super::{Decompose, Decomposed, ElementError, Elements, PlasticState, Shape, edges};
+use super::{Decompose, Decomposed, ElementError, Elements, PLASTIC_FIBRES, PlasticState, Shape, edges};
 use crate::force::Force;
 use crate::material::{MaterialError, Plasticity, log_distance};
 use nalgebra::SMatrix;
@@ -18,9 +18,7 @@ where
     pub fn set_plasticity(&mut self, law: Plasticity) -> Result<(), MaterialError> {
         law.check()?;
         if !self.fibres.is_empty() {
-            return Err(MaterialError::Combination(
-                "a plastic material cannot have fibres: the rotation of its plastic part is not kept",
-            ));
+            return Err(PLASTIC_FIBRES);
         }
         if self.material.law.model.is_linear() {
             return Err(MaterialError::Combination(

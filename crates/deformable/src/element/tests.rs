@@ -137,8 +137,19 @@ fn fibres_keep_the_contract() {
     let curve = MuscleCurve { maximum: 50.0, ..MuscleCurve::default() };
     let fibre = Fibre { curve, activation: 0.6, ..Fibre::muscle() };
     let count = force.len();
-    force.add_fibres(fibre, vec![Vector::<3>::new(1.0, 2.0, -0.5); count]);
+    force.add_fibres(fibre.clone(), vec![Vector::<3>::new(1.0, 2.0, -0.5); count]).unwrap();
+    // A second family across.
+    force.add_fibres(fibre.clone(), vec![Vector::<3>::new(2.0, -1.0, 0.0); count]).unwrap();
     check(force.boxed(), &rest, 0.04, true);
+    let (mut force, rest) = plate(material(law, DampingKind::Blend));
+    let count = force.len();
+    force.add_fibres(fibre.clone(), vec![Vector::<2>::new(1.0, 0.3); count]).unwrap();
+    check(force.boxed(), &rest, 0.04, true);
+    // What would be silently wrong is refused.
+    let (mut force, _) = cube(material(law, DampingKind::Blend));
+    let count = force.len();
+    force.set_plasticity(Plasticity { criterion: Yield::Full { limit: 0.1 }, limit: 2.0 }).unwrap();
+    assert!(force.add_fibres(fibre, vec![Vector::<3>::new(1.0, 2.0, -0.5); count]).is_err());
 }
 
 /// An affine map leaves no force on inner nodes (patch test), and elastic forces have no resultant and no torque, inverted or not.

@@ -64,13 +64,15 @@ where
     ) -> Result<(Vec<Touch<D>>, Vec<Obstacle<D>>), IntegrateError> {
         let path = Path { position: &motion.position, moving, dt };
         let mut collision = Collision::new(path, &self.colliders, self.method);
-        for obstacle in &self.obstacles {
-            collision.meet(obstacle, &movable, next, velocity);
+        let boxes: Vec<_> = self.obstacles.iter().map(Obstacle::bounds).collect();
+        let near = self.colliders.inside(next, &boxes);
+        for (obstacle, near) in self.obstacles.iter().zip(near) {
+            collision.meet(obstacle, near, &movable, next, velocity);
         }
         let mut layers = Vec::with_capacity(self.layers.len());
         for layer in &self.layers {
             let obstacle = layer.obstacle(dt, &motion.position, next)?;
-            collision.meet(&obstacle, &movable, next, velocity);
+            collision.meet(&obstacle, None, &movable, next, velocity);
             layers.push(obstacle);
         }
         Ok((collision.into_touches(), layers))

@@ -2,7 +2,7 @@
 //! the two-pass step with the surface as given data (DS-34).
 //!
 //! A step minimises `|x - x^|^2_M / (2 h^2) + Psi(x) + c/2 (x - x^n)^T (-D) (x - x^n) + contact(x)`; damping `D` is frozen at `x^n`. Backward Euler has
-//! `x^ = x^n + dt v^n`, `h = dt`; Newmark with average acceleration `x^ = x^n + dt v^n + dt^2/4 a^n`, `h = dt/2`.
+//! `x^ = x^n + dt v^n`, `h = dt`; Newmark with average acceleration `x^ = x^n + dt v^n + dt^2/4 a^n`, `h = dt/2`. Quasistatic steps have `1/h = 0` and `D = 0`.
 
 use super::newton::{Objective, minimise};
 use super::{IntegrateError, IntegrationReport, Integrator, Motion};
@@ -21,6 +21,8 @@ pub enum ImplicitScheme {
     BackwardEuler,
     /// Newmark with average acceleration: second order, keeps the energy of small oscillations. Damps nothing by itself.
     AverageAcceleration,
+    /// Without inertia and damping (DS-48): every step ends in the equilibrium with what holds, pushes and drags the body then. What nothing holds has none.
+    Quasistatic,
 }
 
 /// The linear solver of a Newton iteration.
@@ -102,9 +104,10 @@ where
         solid.update(&start)?;
         // h^2 = beta dt^2, and the part of the present acceleration that the prediction has.
         let (beta, part) = match scheme {
-            ImplicitScheme::BackwardEuler => (1.0, 0.0),
+            ImplicitScheme::BackwardEuler | ImplicitScheme::Quasistatic => (1.0, 0.0),
             ImplicitScheme::AverageAcceleration => (0.25, 0.25),
         };
+        let inert = scheme != ImplicitScheme::Quasistatic;
         let mut acceleration = vec![0.0; start.len()];
         if part > 0.0 {
             solid.add_elastic(&mut acceleration);
@@ -126,13 +129,18 @@ where
         let rate = match scheme {
             ImplicitScheme::BackwardEuler => 1.0 / dt,
             ImplicitScheme::AverageAcceleration => 2.0 / dt,
+            // Nothing is left moving.
+            ImplicitScheme::Quasistatic => 0.0,
         };
         let offset = |at: usize| match scheme {
-            ImplicitScheme::BackwardEuler => 0.0,
+            ImplicitScheme::BackwardEuler | ImplicitScheme::Quasistatic => 0.0,
             ImplicitScheme::AverageAcceleration => -velocity[at],
         };
         let mut force = vec![0.0; start.len()];
-        let damping = if solid.damping_rows() > 0 {
+        if !inert {
+            solid.add_gravity(&mut force);
+        }
+        let damping = if inert && solid.damping_rows() > 0 {
             // Pinned particles move as told; what their motion drags along is a constant force.
             let dragged: Vec<f64> =
                 (0..start.len()).map(|at| if solid.pinned()[at / D] { velocity[at] } else { 0.0 }).collect();
@@ -162,7 +170,7 @@ where
             x[at] = if safe * looked_at == 1.0 { guess[at] } else { start[at] + safe * change[at] };
         }
         let mut objective = Objective {
-            inertia: 1.0 / (beta * dt * dt),
+            inertia: if inert { 1.0 / (beta * dt * dt) } else { 0.0 },
             predicted: &predicted,
             damping,
             force,

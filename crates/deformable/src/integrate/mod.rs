@@ -402,6 +402,8 @@ where
         if matches!(self.scheme, Scheme::Newmark | Scheme::Implicit(_) | Scheme::TwoPass) {
             self.restore_volume(solid, motion, next, dt, report)?;
         }
+        solid.place_embedded(&mut next.position);
+        solid.place_embedded(&mut next.velocity);
         next.time = motion.time + dt;
         if let Some(at) = next.position.iter().chain(&next.velocity).position(|value| !value.is_finite()) {
             return Err(IntegrateError::NotFinite { particle: at % next.position.len() / D });

@@ -9,6 +9,7 @@ mod fibre;
 mod law;
 mod model;
 mod plasticity;
+mod stress;
 #[cfg(test)]
 mod tests;
 
@@ -17,6 +18,7 @@ pub use fibre::{Fibre, MuscleCurve};
 pub use law::Law;
 pub use model::{Model, SplineBranch};
 pub use plasticity::{Plasticity, Yield, log_distance};
+pub use stress::{cauchy_of, first_piola_of_cauchy, first_piola_of_second, second_piola_of};
 
 use serde::{Deserialize, Serialize};
 use splashdown_math::{Matrix, Vector, symmetric_eigen};

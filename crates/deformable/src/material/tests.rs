@@ -325,3 +325,41 @@ fn moduli_at_rest_are_the_lame_parameters() {
         }
     }
 }
+
+/// St. Venant-Kirchhoff by its second Piola stress and neo-Hookean by its Cauchy stress are those by principal stretches, and the conversions undo each other.
+fn stress_measures_agree<const C: usize>()
+where
+    Dim<C>: Space<C>,
+{
+    let mut random = TestNumbers::new(11);
+    for inverted in [false, true] {
+        for _ in 0..50 {
+            let f = gradient::<C>(&mut random, inverted);
+            let close = |a: &Matrix<C>, b: &Matrix<C>| (a - b).norm() <= 1e-11 * (1.0 + b.norm());
+            let green = (f.transpose() * f - Matrix::identity()) * 0.5;
+            let second = green * (2.0 * LAME.mu) + Matrix::identity() * (LAME.lambda * green.trace());
+            let raw = |model| Law { model, extension: Extension::NONE };
+            let first = first_piola_of_second(&f, &second);
+            assert!(close(&first, &piola(&raw(Model::StVenantKirchhoff), &f)));
+            assert!(close(&second_piola_of(&f, &first).unwrap(), &second));
+            let j = signed_svd(&f).sigma.iter().product::<f64>();
+            if j > 0.0 {
+                let left = f * f.transpose() - Matrix::identity();
+                let cauchy = (left * LAME.mu + Matrix::identity() * (LAME.lambda * j.ln())) / j;
+                let first = first_piola_of_cauchy(&f, &cauchy);
+                assert!(close(&first, &piola(&raw(Model::NeoHookean), &f)));
+                assert!(close(&cauchy_of(&f, &first).unwrap(), &cauchy));
+            }
+        }
+    }
+    // In this form nothing pushes a point apart: laws must be extended in their principal stretches.
+    let flat = Matrix::<C>::zeros();
+    assert_eq!(first_piola_of_cauchy(&flat, &Matrix::identity()), flat);
+    assert!(cauchy_of(&flat, &Matrix::identity()).is_none());
+}
+
+#[test]
+fn measures_of_stress_agree() {
+    stress_measures_agree::<2>();
+    stress_measures_agree::<3>();
+}

@@ -221,7 +221,8 @@ impl AnyMesh {
         self.segments.len() + self.triangles.len() + self.tetrahedra.len() + self.hexahedra.len()
     }
 
-    fn contents(&self) -> String {
+    /// How many elements of which kinds, in words.
+    pub fn contents(&self) -> String {
         let parts: Vec<String> = [
             (self.segments.len(), "segments"),
             (self.triangles.len(), "triangles"),

@@ -3,7 +3,8 @@
 //! Every table that the first pass left readable is read on its own, so that one misspelt field does not hide the mistakes elsewhere.
 
 use crate::description::{
-    Contact, Deformable, Fluid, FluidCoupling, Geometry, Joint, Kind, Rigid, Rotation, Scene, Step, Time,
+    Contact, Deformable, FibreDescription, Fluid, FluidCoupling, Geometry, Joint, Kind, Rigid, Rotation,
+    Scene, Step, Time,
 };
 use crate::limits::{self, Size};
 use crate::problem::{Problem, ProblemKind};
@@ -455,33 +456,28 @@ impl Check<'_> {
         }
     }
 
-    /// Soft bodies that others are tied to exist.
+    /// Soft bodies that others are tied or bound to exist.
     fn ties(&mut self, index: usize, body: &Deformable, all: &[Option<Deformable>]) {
         let others =
             || all.iter().flatten().map(|other| other.name.as_str()).filter(|name| *name != body.name);
-        for (n, tied) in body.elastic.tie.iter().enumerate() {
-            if others().any(|name| name == tied.to) {
+        let tied = (body.elastic.tie.iter().enumerate())
+            .map(|(n, tied)| ("tied", &tied.to, vec![key("tie"), Segment::Index(n), key("to")]));
+        let bound = body.elastic.embed.iter().map(|host| ("bound", host, vec![key("embed")]));
+        for (how, to, field) in tied.chain(bound) {
+            if others().any(|name| name == to) {
                 continue;
             }
-            let path = [
-                key("deformable"),
-                Segment::Index(index),
-                key("elastic"),
-                key("tie"),
-                Segment::Index(n),
-                key("to"),
-            ];
-            let hint = match crate::suggest::nearest(&tied.to, others()) {
+            let path =
+                [&[key("deformable"), Segment::Index(index), key("elastic")][..], field.as_slice()].concat();
+            let hint = match crate::suggest::nearest(to, others()) {
                 Some(meant) => format!("did you mean `{meant}`?"),
-                None => "particles are tied to other bodies of `[[deformable]]`".into(),
+                None => format!("particles are {how} to other bodies of `[[deformable]]`"),
             };
-            let message = format!(
-                "`{}` is tied to `{}`, but there is no other soft body of that name",
-                body.name, tied.to
-            );
+            let message =
+                format!("`{}` is {how} to `{to}`, but there is no other soft body of that name", body.name);
             let problem = self
                 .at(&path, ProblemKind::UnknownValue, message)
-                .found(format!("{:?}", tied.to))
+                .found(format!("{to:?}"))
                 .allowed("the name of another deformable body")
                 .hint(hint);
             self.problems.push(problem);
@@ -524,10 +520,9 @@ impl Check<'_> {
                 self.problems.push(problem);
             }
         }
-        if let Some(fibre) = &body.elastic.fibre
-            && fibre.direction.iter().all(|&component| component == 0.0)
-        {
-            let path = at(&[key("fibre"), key("direction")]);
+        let still = |fibre: &FibreDescription| fibre.direction.iter().all(|&component| component == 0.0);
+        if let Some(n) = body.elastic.fibre.iter().position(still) {
+            let path = at(&[key("fibre"), Segment::Index(n), key("direction")]);
             let message = format!("the fibres of `{}` have no direction", body.name);
             let problem =
                 self.at(&path, ProblemKind::OutOfRange, message).allowed("a vector that is not zero");

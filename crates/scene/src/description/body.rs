@@ -74,6 +74,9 @@ pub struct Rigid {
     /// How it and a fluid act on each other. Default: they push on each other, and viscous fluid sticks to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub in_fluid: Option<InFluid>,
+    /// How bodies of elements meet it.
+    #[serde(default, skip_serializing_if = "SoftContact::is_distance")]
+    pub soft_contact: SoftContact,
     /// Motion of a kinematic body. Default: it keeps its velocity and spin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub motion: Option<super::Motion>,
@@ -92,6 +95,24 @@ pub struct InFluid {
     /// It pushes the fluid without being pushed by it: it falls through water as if there were none, and the water makes way.
     #[serde(default)]
     pub one_way: bool,
+}
+
+/// How bodies of elements meet a rigid body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum SoftContact {
+    /// By the distance of their points from its inside.
+    #[default]
+    Distance,
+    /// Along the paths of its surface, by `[elastic] self_contact` with its friction: nothing passes through however thin or fast it is, and its edges do not slip between points. Static and
+    /// kinematic bodies only.
+    Surface,
+}
+
+impl SoftContact {
+    fn is_distance(&self) -> bool {
+        *self == Self::Distance
+    }
 }
 
 /// Velocity of the fluid at the surface of a body, relative to the body and in its own axes. Without viscosity only the part across the surface matters.

@@ -2,7 +2,7 @@
 
 use super::{
     ChainGeometry, Deformable, Fracture, Geometry, Joint, Kind, Motion, Output, Repeat, Rigid, Rotation,
-    Scene, Shape, Solver, SpinValue, Springs, Step, Time,
+    Scene, Shape, SoftContact, Solver, SpinValue, Springs, Step, Time,
 };
 
 impl Scene {
@@ -128,6 +128,7 @@ impl Rigid {
             fracture: None,
             surface_flow: None,
             in_fluid: None,
+            soft_contact: SoftContact::default(),
             motion: None,
             repeat: None,
         }

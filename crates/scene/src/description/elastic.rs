@@ -98,13 +98,13 @@ pub struct BagGeometry {
     pub cells: u64,
 }
 
-/// A mesh file: tetrahedra, or a surface of triangles for cloth (3D only).
+/// A mesh file: tetrahedra or hexahedra, or a surface of triangles for cloth (3D only).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FileGeometry {
-    /// Path of the file, relative to the folder that the program runs in: .msh, .vtu or .vtk with tetrahedra, or .obj, .ply, .stl with triangles.
+    /// Path of the file, relative to the folder that the program runs in: .msh, .vtu or .vtk with tetrahedra or hexahedra, or .obj, .ply, .stl with triangles.
     pub path: String,
-    /// Read a surface of triangles as cloth instead of tetrahedra.
+    /// Read a surface of triangles as cloth instead of elements with an inside.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub surface: bool,
     /// Factor for all coordinates (no unit).
@@ -115,6 +115,10 @@ pub struct FileGeometry {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-length" = "dimension"))]
     pub offset: Option<Vec<f64>>,
+    /// Points no farther apart than this become one (m). Default: those at just the same place.
+    #[serde(default)]
+    #[schemars(range(min = 0))]
+    pub weld: f64,
 }
 
 /// A closed surface of triangles whose motion is known: a finished simulation or an animation, one mesh file for every instant (3D only). It moves as the files say; bodies of elements whose
@@ -184,6 +188,37 @@ pub struct ElasticMaterial {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 1))]
     pub largest_stretch: Option<f64>,
+    /// Hardening of the model `spline`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub spline: Option<SplineHardening>,
+}
+
+/// How the model `spline` hardens on its two sides.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct SplineHardening {
+    /// Under compression.
+    pub compression: Hardening,
+    /// Under extension.
+    pub extension: Hardening,
+}
+
+/// One side of the model `spline`: the stiffness grows smoothly up to a strain.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Hardening {
+    /// Strain (no unit) from which the stiffness is `factor` times that at rest.
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub strain: f64,
+    /// Stiffness there relative to that at rest (no unit).
+    #[schemars(range(min = 0))]
+    pub factor: f64,
+}
+
+impl Default for Hardening {
+    fn default() -> Self {
+        Self { strain: 0.5, factor: 7.0 }
+    }
 }
 
 /// Constitutive model.
@@ -323,7 +358,7 @@ pub struct PlasticDescription {
     pub goal: Option<Vec<f64>>,
 }
 
-/// Fibres that pull, as in a muscle (3D only).
+/// Fibres that pull, as in a muscle. In sheets their part within each triangle counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FibreDescription {
@@ -336,6 +371,10 @@ pub struct FibreDescription {
     /// Activation, 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub activation: f64,
+    /// Part of the material that is these fibres (no unit).
+    #[serde(default = "one")]
+    #[schemars(range(min = 0, max = 1))]
+    pub density: f64,
 }
 
 /// Springs in a body of elements, beside or (with a very soft material) instead of its material.
@@ -440,9 +479,9 @@ pub struct ElasticBody {
     /// Plastic flow.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub plastic: Option<PlasticDescription>,
-    /// Fibres.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub fibre: Option<FibreDescription>,
+    /// Families of fibres, each in its own direction.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fibre: Vec<FibreDescription>,
     /// Particles that are held or moved.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hold: Vec<Hold>,
@@ -455,7 +494,7 @@ pub struct ElasticBody {
     /// Strength of the material against time: pairs of time (s) and factor, linear in between.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub strength: Vec<[f64; 2]>,
-    /// Activation of the fibres against time: pairs of time (s) and activation (0 to 1), linear in between. Default: that of the fibres.
+    /// Activation of all fibres against time: pairs of time (s) and activation (0 to 1), linear in between. Default: that of each family.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub activation: Vec<[f64; 2]>,
     /// Springs beside the material.
@@ -471,6 +510,10 @@ pub struct ElasticBody {
     /// Soft bodies in which particles of this one lie, such as a skin within flesh: these particles are tied by springs to the places in which they lie.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub tie: Vec<TiedTo>,
+    /// Soft body in which it lies: its particles there move with the elements that they are in, what acts on them acts on that body, which has their mass and touches for them. Tetrahedra, or triangles
+    /// in the plane; it may lie in another in turn.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub embed: Option<String>,
     /// Bodies that this one lies on, in layers, such as cloth over a body: their steps are found first, without this one; then their surfaces stop its points. Bodies in layers do not push each other
     /// otherwise.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -479,6 +522,9 @@ pub struct ElasticBody {
     /// the plane.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub incompressible: bool,
+    /// Quadratic tetrahedra in place of linear ones: points in the middles of all edges, too. They bend without locking, at eight times the cost.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub quadratic: bool,
     /// Precision of what every element keeps: rotation, stretches, rest shape.
     #[serde(skip_serializing_if = "Precision::is_double")]
     pub precision: Precision,
@@ -685,6 +731,9 @@ pub enum ElasticIntegrator {
     BackwardEuler,
     /// Fully implicit, second order.
     AverageAcceleration,
+    /// Without inertia and damping: every step ends in the equilibrium with what holds, moves and touches the bodies then. What nothing holds has none, which is an error. One way: rigid
+    /// bodies do not feel it.
+    Quasistatic,
     /// Backward Euler in two passes: velocities as if nothing were in the way; rigid bodies and self-contact act on the surface, which moves; what is inside follows it. Contact with friction as
     /// in explicit schemes, with steps as long as implicit ones are. One way: rigid bodies do not feel it.
     TwoPass,

@@ -16,15 +16,15 @@ mod settings;
 
 pub use body::{
     BoxPart, ChainGeometry, Combine, Deformable, Geometry, InFluid, Kind, Repeat, Rigid, Rotation, Shape,
-    ShapePart, SpinValue, Springs, SurfaceFlow,
+    ShapePart, SoftContact, SpinValue, Springs, SurfaceFlow,
 };
 pub use coupling::{CouplingChoices, FaceMassWord, FluidCoupling, FormWord, TangentialWord, WeightsWord};
 pub use elastic::{
     BagGeometry, BallGeometry, BendingDescription, BendingLaw, BoxGeometry, DampingForm, DampingSolve,
     Disturbance, ElasticBody, ElasticCollisions, ElasticDamping, ElasticIntegrator, ElasticMaterial,
-    ElasticModel, ElasticStep, ElementSprings, FibreDescription, FileGeometry, Hold, Inversion, Over,
-    PlasticDescription, Precision, RecordedGeometry, Region, SelfContactDescription, SheetGeometry, TiedTo,
-    TorusGeometry, VolumeSolver, VolumeStep,
+    ElasticModel, ElasticStep, ElementSprings, FibreDescription, FileGeometry, Hardening, Hold, Inversion,
+    Over, PlasticDescription, Precision, RecordedGeometry, Region, SelfContactDescription, SheetGeometry,
+    SplineHardening, TiedTo, TorusGeometry, VolumeSolver, VolumeStep,
 };
 pub use fluid::{
     CellSize, Fluid, FluidEddies, FluidForce, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion,

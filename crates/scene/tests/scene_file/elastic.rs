@@ -32,7 +32,7 @@ fn run(world: &mut World<3>, steps: usize) {
 
 #[test]
 fn fibres_contract_while_they_are_activated() {
-    let fibre = "fibre = { direction = [0, 1, 0], tension = 60000, activation = 0 }";
+    let fibre = "fibre = [{ direction = [0, 1, 0], tension = 60000, activation = 0 }]";
     let mut world = bar("", &format!("{fibre}, activation = [[0, 0], [0.05, 1], [0.5, 1], [0.55, 0]]"));
     run(&mut world, 40);
     let contracted = lowest(&world);
@@ -260,4 +260,283 @@ fn sheets_that_face_the_other_way_turn_over() {
     let text = "dimension = 3\n[time]\nend = 1\n[[deformable]]\nname = \"b\"\ngeometry = { ball = { centre = [0, 0, 0], radius = 1, cells = 1 } }\ndensity = 1\nmaterial = { young = 1 }\nelastic = { facing = [0, 1, 0] }\n";
     let errors = Scene::parse("ball.toml", text, &[]).expect_err("a ball has no sides");
     assert!(errors.to_string().contains("facing"), "{errors}");
+}
+
+/// A sheet, a plate of bricks or a bar along y without weight, held where `y > 0.99`, with `elastic`.
+fn strip(dimension: usize, geometry: &str, step: &str, material: &str, elastic: &str) -> Scene {
+    let (gravity, low, high) = match dimension {
+        2 => ("[0, 0]", "[-1, 0.99]", "[1, 1.01]"),
+        _ => ("[0, 0, 0]", "[-1, 0.99, -1]", "[1, 1.01, 1]"),
+    };
+    let text = format!(
+        "dimension = {dimension}\ngravity = {gravity}\n[time]\nend = 1\n[elastic]\n{step}\n[[deformable]]\nname = \"strip\"\ngeometry = {{ {geometry} }}\ndensity = 1000\nmaterial = {{ young = 60000, {material} }}\nelastic = {{ hold = [{{ from = {low}, to = {high} }}], {elastic} }}\n"
+    );
+    Scene::parse("strip.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+#[test]
+fn every_kind_of_element_has_fibres() {
+    let kinds = [
+        (2, "sheet = { corner = [0, 0], u = [0.2, 0], v = [0, 1], cells = [1, 5] }", "[0, 1]"),
+        (3, "sheet = { corner = [0, 0, 0], u = [0.2, 0, 0], v = [0, 1, 0], cells = [1, 5] }", "[0, 1, 0]"),
+        (
+            3,
+            "box = { from = [0, 0, 0], size = [0.2, 1, 0.2], cells = [1, 5, 1], hexahedra = true }",
+            "[0, 1, 0]",
+        ),
+    ];
+    for (dimension, geometry, along) in kinds {
+        let shortened = |tension: f64| {
+            let fibre = format!(
+                "fibre = [{{ direction = {along}, tension = {tension}, activation = 1, density = 0.5 }}, {{ direction = {along}, tension = {tension}, activation = 1, density = 0.5 }}]"
+            );
+            let step = "integrator = \"quasistatic\"\ntolerance = 1e-8";
+            let scene = strip(dimension, geometry, step, "poisson = 0", &fibre);
+            let position = match build(&scene).expect("a world") {
+                AnyWorld::Two(mut world) => {
+                    world.step(0.01).expect("a step");
+                    world.state().solids.motion.position.clone()
+                }
+                AnyWorld::Three(mut world) => {
+                    world.step(0.01).expect("a step");
+                    world.state().solids.motion.position.clone()
+                }
+            };
+            position.iter().skip(1).step_by(dimension).fold(f64::MAX, |low, &y| low.min(y))
+        };
+        // Two halves of a family are the family: E e = T (1 - 25/6 e^2) at the shortening e.
+        let (young, tension) = (60000.0f64, 12000.0f64);
+        let e = 3.0 / 25.0 * young / tension
+            * ((1.0 + 50.0 / 3.0 * (tension / young) * (tension / young)).sqrt() - 1.0);
+        let (found, expected) = (shortened(tension), e);
+        assert!((found - expected).abs() < 1e-6, "{geometry}: {found} instead of {expected}");
+        assert!(shortened(1e-9).abs() < 1e-9);
+    }
+    // What would do nothing, or something wrong, is refused.
+    for (model, more) in [("linear", ""), ("rotated_linear", ", plastic = { yield = 0.1 }")] {
+        let text = format!(
+            "dimension = 3\n[time]\nend = 1\n[[deformable]]\nname = \"b\"\ngeometry = {{ ball = {{ centre = [0, 0, 0], radius = 1, cells = 1 }} }}\ndensity = 1\nmaterial = {{ young = 1, model = \"{model}\" }}\nelastic = {{ fibre = [{{ direction = [0, 1, 0], tension = 1, activation = 1 }}]{more} }}\n"
+        );
+        let errors = Scene::parse("fibres.toml", &text, &[]).expect_err("fibres that cannot be").to_string();
+        assert!(errors.contains("fibres"), "{errors}");
+    }
+}
+
+/// A bar that hangs is longer by `rho g L^2 / (2 E)`, at once; moved, it is there again with nothing left moving.
+#[test]
+fn quasistatic_steps_end_in_equilibrium() {
+    let text = "dimension = 3\n[time]\nend = 1\n[elastic]\nintegrator = \"quasistatic\"\ntolerance = 1e-9\n[[deformable]]\nname = \"bar\"\ngeometry = { box = { from = [0, 0, 0], size = [0.2, 1, 0.2], cells = [1, 5, 1] } }\ndensity = 10\nmaterial = { young = 60000, poisson = 0, damping = 0.1 }\nelastic = { hold = [{ from = [-1, 0.99, -1], to = [1, 1.01, 1], velocity = [1, 0, 0] }] }\n";
+    let mut world = three(text);
+    for step in 1..4 {
+        run(&mut world, 1);
+        let expected = 10.0 * 9.81 / (2.0 * 60000.0);
+        let low = lowest(&world);
+        assert!((low + expected).abs() < 0.02 * expected, "{low} instead of -{expected}");
+        let motion = &world.state().solids.motion;
+        let along: f64 = motion.position.iter().step_by(3).sum::<f64>() / (motion.position.len() / 3) as f64;
+        assert!((along - 0.1 - 0.01 * f64::from(step)).abs() < 1e-6, "{along} after {step} steps");
+        let held = |at: usize| motion.position[3 * (at / 3) + 1] > 0.99;
+        assert!((0..motion.velocity.len()).all(|at| held(at) || motion.velocity[at] == 0.0));
+    }
+    let free = text.replace("from = [-1, 0.99, -1], to = [1, 1.01, 1]", "from = [5, 5, 5], to = [6, 6, 6]");
+    assert!(three(&free).step(0.01).is_err());
+}
+
+/// A cantilever one cell thick bends as far as Euler and Bernoulli say with quadratic tetrahedra, a third as far with linear ones (spec/deformable-solids.md T14).
+#[test]
+fn quadratic_tetrahedra_bend_without_locking() {
+    let tip = |more: &str| {
+        let text = format!(
+            "dimension = 3\ngravity = [0, -0.01, 0]\n[time]\nend = 1\n[elastic]\nintegrator = \"quasistatic\"\ntolerance = 1e-9\n[[deformable]]\nname = \"bar\"\ngeometry = {{ box = {{ from = [0, 0, 0], size = [1, 0.1, 0.1], cells = [10, 1, 1] }} }}\ndensity = 1\nmaterial = {{ young = 1e5, poisson = 0 }}\nelastic = {{ hold = [{{ from = [-1, -1, -1], to = [0, 1, 1] }}], {more} }}\n"
+        );
+        let mut world = three(&text);
+        run(&mut world, 1);
+        let solids = world.solids().expect("solids");
+        let (rest, now) = (&solids.bodies[0].rest, &world.state().solids.motion.position);
+        let ends: Vec<f64> = (0..rest.len() / 3)
+            .filter(|point| rest[3 * point] > 1.0 - 1e-9)
+            .map(|point| rest[3 * point + 1] - now[3 * point + 1])
+            .collect();
+        ends.iter().sum::<f64>() / ends.len() as f64 / (1.5 * 0.01 / (1e5 * 0.01))
+    };
+    let (linear, quadratic) = (tip(""), tip("quadratic = true"));
+    assert!((linear - 0.327).abs() < 0.005, "{linear}");
+    assert!((quadratic - 1.0).abs() < 0.05, "{quadratic}");
+    // Points of the mesh keep their numbers, regions and springs still find it.
+    let more = "quadratic = true, regions = [{ from = [0, 0, 0], to = [0.5, 1, 1], young = 1e8 }]";
+    let stiff = tip(more);
+    assert!(stiff < 0.2 * quadratic, "{stiff} of {quadratic}");
+    let text = "dimension = 3\n[time]\nend = 1\n[[deformable]]\nname = \"b\"\ngeometry = { sheet = { corner = [0, 0, 0], u = [1, 0, 0], v = [0, 0, 1], cells = [1, 1] } }\ndensity = 1\nmaterial = { young = 1 }\nelastic = { quadratic = true }\n";
+    let errors = Scene::parse("b.toml", text, &[]).expect_err("a sheet has no tetrahedra").to_string();
+    assert!(errors.contains("needs tetrahedra"), "{errors}");
+}
+
+/// A plate as thin as 2 mm that comes at 20 or 40 m/s takes a sheet along by its surface; by distance it goes through without a trace (spec/deformable-solids.md DS-44).
+#[test]
+fn thin_and_fast_bodies_are_met_along_their_paths() {
+    let text = |contact: &str, integrator: &str, kind: &str, speed: f64| {
+        format!(
+            "dimension = 3\ngravity = [0, 0, 0]\n[time]\nend = 1\n[elastic]\nintegrator = \"{integrator}\"\nself_contact = {{ thickness = 0.002, friction = 0.3 }}\n[[rigid]]\nname = \"plate\"\nshape = {{ box = {{ size = [1, 0.002, 1] }} }}\nkind = \"{kind}\"\n{}position = [0.13, -0.2, 0.11]\nvelocity = [0, {speed}, 0]\nsoft_contact = \"{contact}\"\n[[deformable]]\nname = \"sheet\"\ngeometry = {{ sheet = {{ corner = [-0.1, 0, -0.1], u = [0.2, 0, 0], v = [0, 0, 0.2], cells = [4, 4] }} }}\ndensity = 300\nmaterial = {{ young = 300, damping = 0.002 }}\n",
+            if kind == "dynamic" { "mass = 1\n" } else { "" }
+        )
+    };
+    for (integrator, speed) in [("scheme_b", 40.0), ("backward_euler", 20.0)] {
+        let behind = |contact: &str| {
+            let mut world = three(&text(contact, integrator, "kinematic", speed));
+            run(&mut world, 2);
+            let plate = world.state().bodies[0].frame.position[1];
+            let sheet = 0..25;
+            sheet
+                .map(|point| world.state().solids.motion.position[3 * point + 1] - plate)
+                .fold(f64::MAX, f64::min)
+        };
+        let (surface, distance) = (behind("surface"), behind("distance"));
+        assert!(surface > 0.0009, "{integrator}: {surface}");
+        assert!(distance < 0.0, "{integrator}: {distance}");
+    }
+    for (contact, kind, what) in
+        [("surface", "dynamic", "static and kinematic"), ("surface", "kinematic", "self_contact")]
+    {
+        let mut bad = text(contact, "scheme_b", kind, 40.0);
+        if kind == "kinematic" {
+            bad = bad.replace("self_contact = { thickness = 0.002, friction = 0.3 }", "");
+        }
+        let errors = Scene::parse("plate.toml", &bad, &[]).expect_err("a skin that cannot be").to_string();
+        assert!(errors.contains(what), "{errors}");
+    }
+}
+
+#[test]
+fn the_spline_model_hardens_as_it_is_told() {
+    let step = "integrator = \"quasistatic\"\ntolerance = 1e-9";
+    let pulled = |spline: &str| {
+        let geometry = "box = { from = [0, 0, 0], size = [0.2, 1, 0.2], cells = [1, 5, 1] }";
+        let fibre = "fibre = [{ direction = [0, 1, 0], tension = 30000, activation = 1 }]";
+        let scene = strip(3, geometry, step, &format!("poisson = 0, model = \"spline\"{spline}"), fibre);
+        let AnyWorld::Three(mut world) = build(&scene).expect("a world") else { unreachable!("3D") };
+        run(&mut world, 1);
+        lowest(&world)
+    };
+    let (usual, hard) = (pulled(""), pulled(", spline = { compression = { strain = 0.1, factor = 30 } }"));
+    assert!(hard < 0.7 * usual && hard > 0.0, "{hard} {usual}");
+    // Without hardening it is the linear law.
+    let soft =
+        pulled(", spline = { compression = { strain = 0.1, factor = 1 }, extension = { factor = 1 } }");
+    assert!(soft > usual, "{soft} {usual}");
+}
+
+/// What files of meshes get wrong: points that are there once for every element are joined, two kinds of elements in one body are refused, and so is an element that joining makes flat.
+#[test]
+fn meshes_from_files_hang_together_or_are_refused() {
+    use splashdown_geometry::generate::{CubeSplit, box_hexahedra, box_tetrahedra};
+    use splashdown_geometry::io::{AnyMesh, Encoding, write_mesh};
+    use splashdown_math::Vector;
+    let folder = tempfile::tempdir().expect("a folder");
+    let parse = |name: &str, mesh: &AnyMesh, more: &str| {
+        let path = folder.path().join(name);
+        write_mesh(&path, mesh, Encoding::Text).expect("a file");
+        let text = format!(
+            "dimension = 3\n[time]\nend = 1\n[[deformable]]\nname = \"b\"\ngeometry = {{ file = {{ path = {path:?}{more} }} }}\ndensity = 1\nmaterial = {{ young = 1 }}\n"
+        );
+        Scene::parse("file.toml", &text, &[])
+    };
+    let particles = |scene: Scene| match build(&scene).expect("a world") {
+        AnyWorld::Three(world) => world.solids().expect("solids").solid.len(),
+        AnyWorld::Two(_) => unreachable!("it has three dimensions"),
+    };
+    let (low, high) = (Vector::<3>::zeros(), Vector::<3>::repeat(1.0));
+    let whole = box_tetrahedra(low, high, [1; 3], CubeSplit::Five).expect("a mesh");
+    let apart = |gap: f64| AnyMesh {
+        points: (whole.elements.iter().enumerate())
+            .flat_map(|(n, element)| {
+                element.map(|point| whole.points[point as usize] * (1.0 + gap * n as f64))
+            })
+            .collect(),
+        tetrahedra: (0..5).map(|n| std::array::from_fn(|corner| 4 * n + corner as u32)).collect(),
+        ..AnyMesh::default()
+    };
+    assert_eq!(particles(parse("soup.vtk", &apart(0.0), "").expect("a scene")), 8);
+    assert_eq!(particles(parse("near.vtk", &apart(1e-6), ", weld = 1e-4").expect("a scene")), 8);
+    assert!(particles(parse("far.vtk", &apart(1e-6), "").expect("a scene")) > 8);
+    let triangles = AnyMesh {
+        points: [
+            [0.0, 0.0, 0.0],
+            [1.0, 0.0, 0.0],
+            [0.0, 1.0, 0.0],
+            [1.0, 0.0, 0.0],
+            [1.0, 1.0, 0.0],
+            [0.0, 1.0, 0.0],
+        ]
+        .map(Vector::<3>::from)
+        .to_vec(),
+        triangles: vec![[0, 1, 2], [3, 4, 5]],
+        ..AnyMesh::default()
+    };
+    assert_eq!(particles(parse("cloth.stl", &triangles, ", surface = true").expect("a scene")), 4);
+    let refused = |name: &str, mesh: &AnyMesh, more: &str, what: &str| {
+        let errors = parse(name, mesh, more).expect_err("a mesh that cannot be").to_string();
+        assert!(errors.contains(what), "{errors}");
+    };
+    refused("flat.vtk", &apart(0.0), ", weld = 1.2", "of its mesh has two corners at the same place");
+    refused("shell.stl", &triangles, "", "tetrahedra");
+    let bricks = box_hexahedra(low, high, [1; 3]).expect("a mesh");
+    let bricks = AnyMesh { points: bricks.points, hexahedra: bricks.elements, ..AnyMesh::default() };
+    assert_eq!(particles(parse("brick.vtk", &bricks, "").expect("a scene")), 8);
+    let mut mixed = apart(0.0);
+    mixed.points.extend(bricks.points.iter().map(|x| x + Vector::<3>::new(1.0, 0.0, 0.0)));
+    mixed.hexahedra = bricks.hexahedra.iter().map(|corners| corners.map(|point| point + 20)).collect();
+    refused("mixed.vtk", &mixed, "", "a body is made of one kind");
+}
+
+/// A block that hangs, a weight in it and a pearl in the weight, these with `weight` and `pearl` in their tables.
+fn nested(step: &str, hold: &str, weight: &str, pearl: &str) -> World<3> {
+    three(&format!(
+        "dimension = 3\n[time]\nend = 1\n[elastic]\n{step}\n[[deformable]]\nname = \"block\"\ngeometry = {{ box = {{ from = [0, 0, 0], size = [1, 1, 1], cells = [3, 3, 3] }} }}\ndensity = 100\nmaterial = {{ young = 60000, damping = 0.02 }}\nelastic = {{ {hold} }}\n[[deformable]]\nname = \"weight\"\ngeometry = {{ box = {{ from = [0.31, 0.42, 0.23], size = [0.3, 0.2, 0.4], cells = [1, 1, 1] }} }}\ndensity = 3000\nmaterial = {{ young = 1000, damping = 0.05 }}\nelastic = {{ {weight} }}\n[[deformable]]\nname = \"pearl\"\ngeometry = {{ box = {{ from = [0.4, 0.5, 0.3], size = [0.05, 0.06, 0.07], cells = [1, 1, 1] }} }}\ndensity = 9000\nmaterial = {{ young = 1000, damping = 0.05 }}\nelastic = {{ {pearl} }}\n"
+    ))
+}
+
+/// Bindings are springs in the limit of stiff ones, and chains of them are flattened (spec/rigid-deformable-coupling.md 5.2-P).
+#[test]
+fn embedded_bodies_are_the_limit_of_stiff_ties() {
+    let hold = "hold = [{ from = [-1, 0.99, -1], to = [2, 1.01, 2] }]";
+    let step = "integrator = \"quasistatic\"\ntolerance = 1e-12\nnewton_iterations = 200";
+    let hangs = |weight: &str, pearl: &str| {
+        let mut world = nested(step, hold, weight, pearl);
+        run(&mut world, 1);
+        world.state().solids.motion.position.clone()
+    };
+    let hard = hangs("embed = \"block\"", "embed = \"weight\"");
+    let apart = |stiffness: f64| {
+        let tie = |to: &str| format!("tie = [{{ to = \"{to}\", stiffness = {stiffness} }}]");
+        let soft = hangs(&tie("block"), &tie("weight"));
+        hard.iter().zip(&soft).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max)
+    };
+    let (near, far) = (apart(1e9), apart(1e7));
+    assert!(near < 1e-6 && near < 0.05 * far, "{near} {far}");
+    // It does hang.
+    assert!(hard.iter().skip(1).step_by(3).fold(f64::MAX, |low, &y| low.min(y)) < -1e-3);
+}
+
+#[test]
+fn embedded_bodies_go_with_what_they_are_in() {
+    for integrator in ["scheme_b", "scheme_c", "linearly_implicit", "backward_euler", "two_pass"] {
+        let step = format!("integrator = \"{integrator}\"\ntolerance = 1e-10");
+        let free = |weight: &str, pearl: &str| nested(&step, "disturb = { noise = 0.02 }", weight, pearl);
+        let mut moving = free("embed = \"block\"", "embed = \"weight\"");
+        let before = moving.diagnostics();
+        let whole = 100.0 + 3000.0 * 0.3 * 0.2 * 0.4 + 9000.0 * 0.05 * 0.06 * 0.07;
+        assert!((before.mass - whole).abs() < 1e-9, "{integrator}: {} kg of {whole}", before.mass);
+        run(&mut moving, 10);
+        let after = moving.diagnostics();
+        let fallen = (after.momentum[1] - before.momentum[1]) / whole;
+        assert!((fallen + 0.981).abs() < 1e-4, "{integrator}: {fallen}");
+        let energy = after.total_energy - before.total_energy;
+        assert!(energy < 1e-3 * before.elastic_energy, "{integrator}: {energy}");
+        // Every point of the pearl is where the weight has it, which is where the block has that.
+        let solids = moving.solids().expect("solids");
+        let position = moving.state().solids.motion.position.clone();
+        let mut placed = position.clone();
+        solids.solid.place_embedded(&mut placed);
+        assert_eq!(placed, position, "{integrator}");
+    }
 }

@@ -151,6 +151,7 @@ prop_compose! {
             fracture: (kind == Kind::Dynamic).then(|| Fracture::new(12.5, 9)),
             surface_flow: None,
             in_fluid: None,
+            soft_contact: SoftContact::default(),
             motion: None,
             moments: None,
             shape_position: None,
