@@ -175,14 +175,19 @@ where
         coupling.full(stepper, model, state, frames, dt, motions, soft).map_err(failed(state))
     }
 
-    /// Were the velocities to the half step solved for together with the fluid?
-    pub fn is_coupled(&self) -> bool {
-        self.coupling.is_solved()
+    /// Were the velocities of soft bodies to the half step solved for together with the fluid?
+    pub fn has_soft(&self) -> bool {
+        self.coupling.is_solved() && self.coupling.any_soft()
     }
 
     /// Will [`Self::couple_finish`] have something to do?
     pub fn is_pending(&self) -> bool {
         self.coupling.is_pending()
+    }
+
+    /// Will that hold soft bodies, too?
+    pub fn takes_soft(&self) -> bool {
+        self.coupling.takes_soft()
     }
 
     /// V, after joints and contact: the fluid and what became of the bodies, with what joints and contact demand of them (`held`).

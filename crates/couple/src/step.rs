@@ -214,7 +214,7 @@ where
         _ => None,
     };
     fluid.couple_half(model, state, dt, &mut half.velocities.bodies, particles)?;
-    if let Some(step) = soft_step.as_mut().filter(|_| fluid.is_coupled()) {
+    if let Some(step) = soft_step.as_mut().filter(|_| fluid.has_soft()) {
         step.stages.moving.clone_from(&moving);
     }
     // Particles that rigid bodies can reach take part in contact.
@@ -290,7 +290,7 @@ where
             let mut held = Vec::new();
             let mut free = Vec::new();
             let cones = match &mut released {
-                Some(released) if !fluid.is_coupled() => {
+                Some(released) if !fluid.has_soft() => {
                     let contacts = reached.cones(contact, &stage, model, &start_frames, motions, found);
                     free.clone_from(found);
                     reached.part_motions(released, &mut free);
@@ -303,7 +303,7 @@ where
             };
             let first = held.len();
             held.extend(stopped);
-            let before = fluid.is_coupled().then_some(&moving[..]);
+            let before = fluid.has_soft().then_some(&moving[..]);
             step.hold(model, &start_frames, motions, None, &held, cones.as_ref(), before).map_err(failed)?;
             step.push_on(&held[first..], &pushes);
         }
@@ -351,7 +351,7 @@ where
         Some(solids) if stiff => solids.touching_rows(&soft_velocity),
         _ => Vec::new(),
     };
-    if let Some(step) = soft_step.as_ref().filter(|_| fluid.is_coupled()) {
+    if let Some(step) = soft_step.as_ref().filter(|_| fluid.has_soft()) {
         step.add_missing(&mut soft_velocity);
     }
     articulation.set_kinematic(&frames, &mut full.velocities);
@@ -403,23 +403,18 @@ where
     } else {
         Vec::new()
     };
-    match &mut soft_step {
-        Some(step) if stiff && !fluid.is_pending() => {
-            let motions = &mut full.velocities.bodies;
-            let mut free = soft_velocity.clone();
-            let cones = released.as_mut().map(|released| {
-                let contacts = reached.cones(contact, &stage, model, &frames, motions, &soft_velocity);
-                reached.part_motions(released, &mut free);
-                Cones { contacts, motions: released, soft: &free }
-            });
-            step.hold(model, &frames, motions, Some(&mut soft_velocity), &held, cones.as_ref(), None)
-                .map_err(failed)?;
-        }
-        _ => {
-            let motions = &mut full.velocities.bodies;
-            fluid.couple_finish(model, state, &frames, dt, motions, &mut soft_velocity, &held)?;
-        }
+    let motions = &mut full.velocities.bodies;
+    if let Some(step) = soft_step.as_mut().filter(|_| stiff && !fluid.takes_soft()) {
+        let mut free = soft_velocity.clone();
+        let cones = released.as_mut().map(|released| {
+            let contacts = reached.cones(contact, &stage, model, &frames, motions, &soft_velocity);
+            reached.part_motions(released, &mut free);
+            Cones { contacts, motions: released, soft: &free }
+        });
+        step.hold(model, &frames, motions, Some(&mut soft_velocity), &held, cones.as_ref(), None)
+            .map_err(failed)?;
     }
+    fluid.couple_finish(model, state, &frames, dt, motions, &mut soft_velocity, &held)?;
     sleep.still(&mut full.velocities.bodies);
     total("V.4 contact", (&frames, Tag::End), (&full.velocities.bodies, Tag::End));
     memory.keep_sleeping(&state.contact, &sleep.asleep);

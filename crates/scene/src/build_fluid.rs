@@ -91,8 +91,9 @@ where
 {
     let gravity = vector::<D>("scene", "gravity", Some(&scene.gravity_vector()))?;
     let bodies = !(scene.rigid.is_empty() && scene.deformable.is_empty() && scene.import.is_empty());
-    if fluid.separation && bodies && fluid.coupling != FluidCoupling::Word(false) {
-        let why = "`separation` does not go with coupled bodies: leave it out, or set `coupling = false`";
+    let alone = matches!(fluid.coupling, FluidCoupling::Choices(choices) if choices.without_bodies);
+    if fluid.separation && (bodies || alone) && fluid.coupling != FluidCoupling::Word(false) {
+        let why = "`separation` does not go with coupled bodies or `without_bodies`: leave it out, or set `coupling = false`";
         return Err(FluidError::Mismatch(why.into()).into());
     }
     let mut model = FluidModel::new(domain::<D>(fluid)?, Liquid::new("", 1.0));

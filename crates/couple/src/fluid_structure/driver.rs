@@ -65,7 +65,7 @@ pub struct CouplingReport {
     pub null_space: usize,
     /// Largest change (m/s) that had to be made to the velocity of closed faces, because a closed region cannot change its volume.
     pub wall_correction: f64,
-    /// Cells without a pressure because all their faces move with solids.
+    /// With viscosity: cells without a pressure because all their faces move with solids.
     pub shut_cells: usize,
 }
 
@@ -516,7 +516,7 @@ where
     Dim<D>: Space<D>,
 {
     let problem = stepper.problem(model);
-    let (grid, n) = (model.domain.grid(), Twist::<D>::LEN);
+    let (grid, periodic, n) = (model.domain.grid(), model.domain.periodic(), Twist::<D>::LEN);
     let counts = grid.cells();
     let mut entries = Vec::with_capacity(n * faces.len());
     let rigid = faces.iter().map(|face| {
@@ -533,7 +533,10 @@ where
         let mut below = face;
         below[axis] -= 1;
         // Outwards for the cell below, inwards for the one above.
-        for (cell, sign) in [(below, 1.0), (face, -1.0)] {
+        for (mut cell, sign) in [(below, 1.0), (face, -1.0)] {
+            if periodic[axis] {
+                cell[axis] = cell[axis].rem_euclid(counts[axis] as isize);
+            }
             if !problem.has_pressure(cell) {
                 continue;
             }

@@ -68,6 +68,8 @@ pub(crate) struct Links<const D: usize> {
     pub tied_particles: BTreeSet<usize>,
     tied: Vec<bool>,
     has_particles: bool,
+    /// Do bodies that the fluid does not push on move as told?
+    one_way: bool,
     /// Rows over particles and bodies of the solve, with the values that they keep.
     rows: Vec<LinkRow>,
     /// Which of the demands that were added each row is.
@@ -78,7 +80,7 @@ impl<const D: usize> Links<D>
 where
     Dim<D>: Space<D>,
 {
-    /// For `guests` guests, which are the `bodies`, and `scalars` scalars of particles.
+    /// For `guests` guests, which are the `bodies`, and `scalars` scalars of particles that take part in the solve.
     pub fn new(bodies: &[usize], guests: usize, scalars: usize) -> Self {
         Self {
             numbers: bodies.iter().enumerate().map(|(number, &body)| (body, number)).collect(),
@@ -87,6 +89,7 @@ where
             tied_particles: BTreeSet::new(),
             tied: vec![false; guests],
             has_particles: scalars > 0,
+            one_way: guests > 0,
             rows: Vec::new(),
             sources: Vec::new(),
         }
@@ -103,9 +106,15 @@ where
         inverses: &[f64],
         held: &[HeldRow<D>],
     ) {
+        let (one_way, has_particles) = (self.one_way, self.has_particles);
         let movable = |end: &End| match *end {
-            End::Body(body) => model.bodies[body].is_dynamic(),
-            End::Particle(particle) => inverses.get(particle).is_some_and(|inverse| *inverse > 0.0),
+            End::Body(body) => {
+                let body = &model.bodies[body];
+                body.is_dynamic() && !(one_way && body.immersion.one_way)
+            }
+            End::Particle(particle) => {
+                has_particles && inverses.get(particle).is_some_and(|inverse| *inverse > 0.0)
+            }
         };
         // Groups that demands tie together, each known by its first end.
         let mut group: BTreeMap<End, End> = BTreeMap::new();

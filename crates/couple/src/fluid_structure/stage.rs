@@ -188,8 +188,12 @@ where
         frame: impl Fn(usize) -> Frame<D>,
         motions: &[Motion<D>],
     ) -> Vec<Immersed<D>> {
-        let listed = self.listed.iter();
-        listed.map(|&index| immersed_body(model, index, &frame(index), &motions[index])).collect()
+        let of_body = |(number, &index): (usize, &usize)| {
+            let body = immersed_body(model, index, &frame(index), &motions[index]);
+            // Those that only carry have no surface in the fluid.
+            if number < self.bodies.len() { body } else { Immersed { flow: Twist::zero(), ..body } }
+        };
+        self.listed.iter().enumerate().map(of_body).collect()
     }
 
     /// Writes the velocities of those that can move to `motions`.
@@ -233,7 +237,8 @@ where
         stepper.set_sheets(sheets);
     }
 
-    fn any_soft(&self) -> bool {
+    /// Do soft bodies or sheets reach into the fluid, as last placed?
+    pub fn any_soft(&self) -> bool {
         !(self.soft.is_empty() && self.sheet_particles.is_empty())
     }
 
@@ -343,6 +348,11 @@ where
         Ok(())
     }
 
+    /// Does the solve that is pending hold soft bodies, too?
+    pub fn takes_soft(&self) -> bool {
+        self.is_pending() && self.any_soft()
+    }
+
     /// Was there a solve to the half step?
     pub fn is_solved(&self) -> bool {
         !self.reports.is_empty()
@@ -377,23 +387,26 @@ where
             .solved
             .iter()
             .zip(&after)
-            .map(|(&solved, after)| {
+            .zip(&self.listed)
+            .map(|((&solved, after), &body)| {
                 let change = after.twist - solved;
                 let any = change.dot(&change).sqrt() > UNCHANGED * fastest;
-                (after.mass.is_some() && any).then_some(change)
+                (model.bodies[body].is_dynamic() && any).then_some(change)
             })
             .collect();
         let soft_changed = self.any_soft() && self.soft_velocity != soft;
         // Obstacles of particles are not in the solve to the full step.
-        let stopped = self.soft_resistance.is_some()
+        let stopped = self.any_soft()
+            && self.soft_resistance.is_some()
             && held.iter().any(|row| matches!(row.ends[..], [(End::Particle(_), _)]));
         if soft_changed || stopped || changes.iter().any(Option::is_some) {
-            let mut links = Links::new(&self.listed, immersed.len(), soft.len());
+            let mut links =
+                Links::new(&self.listed, immersed.len(), if self.any_soft() { soft.len() } else { 0 });
             links.add(model, frames, motions, soft, &self.soft_inverses, held);
             // Forces of contact that no demand stands for, such as friction of what slides, act as they were.
             for (number, change) in changes.iter().enumerate() {
                 let Some(change) = change else { continue };
-                match links.is_tied(number) {
+                match links.is_tied(number) && after[number].mass.is_some() {
                     true => immersed[number].twist += *change,
                     false => immersed[number] = Immersed { mass: None, ..after[number].clone() },
                 }

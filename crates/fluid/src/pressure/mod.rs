@@ -233,9 +233,9 @@ where
             report.closed_regions = regions.grounded.iter().filter(|grounded| !**grounded).count();
             (report.net_flux, report.wall_correction) = close_regions(problem, regions, velocity);
         }
-        fill_dense(counts, &mut self.rhs, |cell| match problem.has_pressure(cell) {
-            true => -problem.divergence(velocity, cell),
-            false => 0.0,
+        fill_dense(counts, &mut self.rhs, |cell| match problem.cells.at(cell) {
+            CellKind::Fluid => -problem.divergence(velocity, cell),
+            _ => 0.0,
         });
         if let Some(regions) = regions {
             // Nothing but rounding, or the flux of a region without any closed face.
@@ -247,9 +247,9 @@ where
             return Err(FluidError::Diverged { what: "the divergence of the fluid".into(), value: norm });
         }
         let fill_guess = |impulse: &mut [f64]| {
-            fill_dense(counts, impulse, |cell| match problem.has_pressure(cell) {
-                true => dt * pressure.at(cell),
-                false => 0.0,
+            fill_dense(counts, impulse, |cell| match problem.cells.at(cell) {
+                CellKind::Fluid => dt * pressure.at(cell),
+                _ => 0.0,
             });
         };
         if norm > 0.0 {
@@ -421,7 +421,7 @@ where
     let (counts, periodic) = (grid.cells(), problem.domain.periodic());
     let total = grid.cell_count();
     let mut active = vec![false; total];
-    fill_dense(counts, &mut active, |cell| problem.has_pressure(cell));
+    fill_dense(counts, &mut active, |cell| problem.cells.at(cell) == CellKind::Fluid);
     let mut dirichlet = vec![0.0; total];
     fill_dense(counts, &mut dirichlet, |cell| {
         if problem.cells.at(cell) != CellKind::Fluid {

@@ -234,7 +234,7 @@ where
         )
     }
 
-    /// Has the cell a pressure: fluid, with a face that is not closed? One without would only lock solids together (spec/fluid-structure.md 3.10).
+    /// Does a pressure of the cell act on anything: fluid, with a face that is not closed? One without would only lock solids together (spec/fluid-structure.md 3.10).
     #[inline]
     pub fn has_pressure(&self, cell: Index<D>) -> bool {
         self.cells.at(cell) == CellKind::Fluid && !self.is_shut(cell)

@@ -137,6 +137,14 @@ fn bodies_choose_how_they_meet_a_fluid() {
     let stirred = world.state().fluid.as_ref().expect("a fluid").velocity.component(1);
     assert!((fall - 1.0).abs() < 1e-9, "{fall}");
     assert!(stirred.max_abs() > 0.1, "{}", stirred.max_abs());
+    // At rest on the ground it does not stir the water.
+    let text = format!("{text}[[rigid]]\nname = \"ground\"\nkind = \"static\"\nshape = {{ plane = {{}} }}\n");
+    let mut world = plane(&text.replace("[0.6, 0.6]", "[0.6, 0.2]")).expect("right");
+    for _ in 0..3 {
+        world.step(0.01).expect("a step");
+    }
+    let stirred = world.state().fluid.as_ref().expect("a fluid").velocity.component(1).max_abs();
+    assert!(stirred < 1e-6, "{stirred}");
     let alone = "dimension = 2\n[time]\nend = 1\n[[rigid]]\nname = \"ball\"\nshape = { sphere = { radius = 0.2 } }\ndensity = 300\nin_fluid = { one_way = true }\n";
     assert!(plane(alone).err().is_some_and(|refused| refused.contains("in_fluid")));
 }
@@ -161,4 +169,23 @@ fn viscosity_and_pressure_are_one_solve_without_bodies() {
     let found = energy(&world) / start;
     // First order in time and second in space: a few thousandths of what is lost.
     assert!((found / exact - 1.0).abs() < 0.02 * (1.0 - exact), "{found}, {exact}");
+}
+
+/// A stiff jelly that lies beside the tank, in which a ball rests on the ground: what the ball's contact demands of the fluid's solve has nothing to do with the jelly's particles, which are not in it.
+#[test]
+fn soft_bodies_beside_the_tank_are_not_in_its_solve() {
+    let text = "dimension = 2\n[time]\nend = 1\n[elastic]\nintegrator = \"linearly_implicit\"\n[fluid]\ncell = 0.1\ncells = [10, 10]\ntop = { kind = \"open\" }\nliquids = [{ name = \"water\", density = 1000 }]\n[[rigid]]\nname = \"ground\"\nkind = \"static\"\nshape = { plane = {} }\n[[rigid]]\nname = \"ball\"\nshape = { sphere = { radius = 0.2 } }\ndensity = 3000\nposition = [0.5, 0.2]\n[[deformable]]\nname = \"jelly\"\ngeometry = { ball = { centre = [3, 0.3], radius = 0.3, cells = 3 } }\ndensity = 1000\nmaterial = { young = 1e5, damping = 0.01 }\n";
+    let run = |text: &str| {
+        let mut world = plane(text).expect("right");
+        for _ in 0..20 {
+            world.step(0.01).expect("a step");
+        }
+        world
+    };
+    let [head, tail] = ["[fluid]", "[[rigid]]"].map(|word| text.find(word).expect("a part"));
+    let (wet, dry) = (run(text), run(&(text[..head].to_owned() + &text[tail..])));
+    assert!((wet.state().bodies[1].frame.position[1] - 0.2).abs() < 1e-6);
+    let positions = [&wet, &dry].map(|world| &world.state().solids.motion.position);
+    let far = positions[0].iter().zip(positions[1]).fold(0.0f64, |most, (a, b)| most.max((a - b).abs()));
+    assert!(far < 1e-9, "{far:e} m");
 }
