@@ -4,8 +4,11 @@
 //! |---|---|
 //! | before I | kinematic bodies get the twist that carries them through the step; joints that do not hold are assembled; drives plan the step |
 //! | III, after the velocity to n+1/2 | pre-stabilisation, so that joints hold after the position update; its impulses are kept |
+//! | III, in contact | jointed bodies that something touches respond together ([`Articulated`]) |
+//! | III, after contact | pre-stabilisation once more for what contact has pushed; its impulses are dropped with those of contact |
 //! | IV, after positions | kinematic bodies are placed; what errors are left in the joints is removed from the positions |
 //! | V, after the velocity to n+1 | kinematic bodies get their exact velocities; post-stabilisation with drives |
+//! | V, in and after contact | jointed bodies respond together again; what is left of speeds along locked rows is removed |
 //!
 //! Keeping the impulses of III for V makes this the RATTLE scheme: an isolated system keeps its momentum and angular momentum to round-off, and its
 //! energy does not drift (discarding them, a rigid rod of two bodies that turns by `a` in each step would lose the share `1 - cos a` of its spin each time).
@@ -14,11 +17,12 @@ use crate::fluid_structure::{End, HeldRow};
 use crate::generalized::Velocities;
 use crate::{Model, State};
 use serde::{Deserialize, Serialize};
-use splashdown_math::{Dim, Frame, Space, Twist, Vector};
+use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
+use splashdown_rigid::contact::{Pair, turn_together};
 use splashdown_rigid::joint::{
-    HeldJointRow, Impulses, Plan, PostOptions, PostReport, PreOptions, Stabilization, assemble_anyhow,
-    held_rows, joint_errors, plan, post_stabilize, post_stabilize_pairwise, pre_stabilize,
-    pre_stabilize_pairwise,
+    Articulated, HeldJointRow, Impulses, Plan, PostOptions, PostReport, PreOptions, PreReport, Stabilization,
+    assemble_anyhow, held_rows, hold_against_contact, joint_errors, plan, post_stabilize,
+    post_stabilize_pairwise, pre_stabilize, pre_stabilize_pairwise,
 };
 use splashdown_rigid::{BodyState, Kind, Motion as RigidMotion};
 use std::borrow::Cow;
@@ -55,8 +59,12 @@ struct Island {
     bodies: Vec<usize>,
     /// Does it have drives, or joints to kinematic bodies?
     driven: bool,
-    /// Kinetic energy at the start of the step (J).
+    /// Kinetic energy at the start of the step, after collisions (J).
     energy: f64,
+    /// Does something immovable hold it?
+    held: bool,
+    /// Has contact pushed it in this step? Then its bodies have not gone the way of the forces.
+    pushed: bool,
     unconverged: bool,
 }
 
@@ -164,46 +172,140 @@ where
         (articulation, start)
     }
 
-    /// III: changes `half`, the velocities with which the bodies at `start` are about to move, so that joints hold afterwards.
+    /// II: notes the motions after collisions, which give and take energy.
+    pub fn note_collisions(&mut self, before: &State<D>, after: &[RigidMotion<D>]) {
+        for island in &mut self.islands {
+            let motion = |i: usize| RigidMotion::of(&before.bodies[i]);
+            if island.bodies.iter().all(|&i| motion(i) == after[i]) {
+                continue;
+            }
+            let energy = |&i: &usize| {
+                let RigidMotion { velocity, angular_momentum } = after[i];
+                let state = BodyState { frame: self.start[i], velocity, angular_momentum };
+                state.kinetic_energy(&self.model.bodies[i])
+            };
+            island.energy = island.bodies.iter().map(energy).sum();
+        }
+    }
+
+    /// III: changes `half`, the velocities with which the bodies at `start` are about to move, so that joints hold afterwards. Its impulses are kept.
     pub fn pre_stabilize(&mut self, start: &State<D>, half: &mut Velocities<D>) {
         if self.every.is_empty() {
             return;
         }
-        let model = self.model;
         let mut states = states_of(start.bodies.iter().map(|body| body.frame), half);
+        let before = states.clone();
+        let mut spent = std::mem::replace(&mut self.spent, Impulses::none(0));
+        let done = self.pre_stabilize_some(&self.every, &mut states, &mut spent);
+        self.spent = spent;
+        self.report.rows = done.rows;
+        self.report.pre_iterations += done.iterations;
+        self.pre_error = done.error;
+        self.kept = states.iter().zip(&before).map(|(state, before)| change_of(state, before)).collect();
+        write(&states, half);
+    }
+
+    /// III: the velocities that contact starts from. Pre-stabilisation has bent those of jointed bodies for the way that they go without contact; what contact may count on is that
+    /// joints do not move where bodies are.
+    pub fn straighten(&self, start: &State<D>, articulated: &Articulated<D>, half: &mut Velocities<D>) {
+        if articulated.is_empty() {
+            return;
+        }
+        let (bodies, joints) = (&self.model.bodies, &self.model.joints);
+        let mut states = states_of(start.bodies.iter().map(|body| body.frame), half);
+        let bent = states.clone();
+        hold_against_contact(bodies, joints, &articulated.joints(), &bent, &mut states, &self.plan);
+        write(&states, half);
+    }
+
+    /// III: what joints answer to contact, and pre-stabilisation for the way that the bodies go now, where contact has pushed: their motion in `half` is another than in `straight`, from which
+    /// contact started. The others get back `free`, what they had before.
+    ///
+    /// The answer goes the way of the impulses of contact. What bends the motion is kept, in place of what bent the one without contact.
+    pub fn pre_stabilize_after_contact(
+        &mut self,
+        start: &State<D>,
+        free: &[RigidMotion<D>],
+        straight: &[RigidMotion<D>],
+        half: &mut Velocities<D>,
+    ) {
+        for island in &mut self.islands {
+            island.pushed = island.bodies.iter().any(|&i| straight[i] != half.bodies[i]);
+            if !island.pushed {
+                island.bodies.iter().for_each(|&i| half.bodies[i] = free[i]);
+            }
+        }
+        let pushed = self.joints_of_pushed(free, &half.bodies);
+        if pushed.is_empty() {
+            return;
+        }
+        let mut states = states_of(start.bodies.iter().map(|body| body.frame), half);
+        let mut earlier = states.clone();
+        for (state, straight) in earlier.iter_mut().zip(straight) {
+            state.velocity = straight.velocity;
+            state.angular_momentum = straight.angular_momentum;
+        }
+        let (bodies, joints) = (&self.model.bodies, &self.model.joints);
+        hold_against_contact(bodies, joints, &pushed, &earlier, &mut states, &self.plan);
+        let unbent = states.clone();
+        let done = self.pre_stabilize_some(&pushed, &mut states, &mut self.spent.clone());
+        self.report.pre_iterations += done.iterations;
+        self.pre_error = self.pre_error.max(done.error);
+        for &i in self.islands.iter().filter(|island| island.pushed).flat_map(|island| &island.bodies) {
+            let (now, kept) = (change_of(&states[i], &unbent[i]), &mut self.kept[i]);
+            kept.velocity += now.velocity - (free[i].velocity - straight[i].velocity);
+            kept.angular_momentum +=
+                now.angular_momentum - (free[i].angular_momentum - straight[i].angular_momentum);
+        }
+        write(&states, half);
+    }
+
+    fn pre_stabilize_some(
+        &self,
+        which: &[usize],
+        states: &mut [BodyState<D>],
+        spent: &mut Impulses,
+    ) -> PreReport {
+        let model = self.model;
         let options = PreOptions {
             orientation_order: model.options.orientation_order,
             fix_energy: model.options.energy_fix.at_end(),
             ..PreOptions::default()
         };
-        let (bodies, joints, every) = (&model.bodies, &model.joints, &self.every);
-        let (plan, spent) = (&self.plan, &mut self.spent);
-        let done = match model.options.joints.pre {
-            Stabilization::Global => pre_stabilize(bodies, joints, every, &mut states, plan, spent, &options),
+        let (bodies, joints, plan) = (&model.bodies, &model.joints, &self.plan);
+        match model.options.joints.pre {
+            Stabilization::Global => pre_stabilize(bodies, joints, which, states, plan, spent, &options),
             Stabilization::Pairwise => {
                 let how = (&options, model.options.joints.sweeps);
-                pre_stabilize_pairwise(bodies, joints, every, &mut states, plan, spent, how)
+                pre_stabilize_pairwise(bodies, joints, which, states, plan, spent, how)
             }
-        };
-        self.report.rows = done.rows;
-        self.report.pre_iterations += done.iterations;
-        self.pre_error = done.error;
-        if self.kept.is_empty() {
-            self.kept = states_of(start.bodies.iter().map(|body| body.frame), half)
-                .into_iter()
-                .map(|state| BodyState {
-                    velocity: state.velocity * 0.0,
-                    angular_momentum: state.angular_momentum * 0.0,
-                    ..state
-                })
-                .collect();
         }
-        for ((kept, moving), state) in self.kept.iter_mut().zip(&mut half.bodies).zip(&states) {
-            kept.velocity += state.velocity - moving.velocity;
-            kept.angular_momentum += state.angular_momentum - moving.angular_momentum;
-            moving.velocity = state.velocity;
-            moving.angular_momentum = state.angular_momentum;
+    }
+
+    /// Joints of islands of which a body has another motion `now` than `before`, ascending.
+    fn joints_of_pushed(&self, before: &[RigidMotion<D>], now: &[RigidMotion<D>]) -> Vec<usize> {
+        let is_pushed = |island: &&Island| island.bodies.iter().any(|&i| before[i] != now[i]);
+        let mut joints: Vec<usize> =
+            self.islands.iter().filter(is_pushed).flat_map(|island| &island.joints).copied().collect();
+        joints.sort_unstable();
+        joints
+    }
+
+    /// How jointed bodies at `frames` that one of `pairs` touches respond to contact.
+    pub fn respond<'p>(
+        &self,
+        frames: &[Frame<D>],
+        velocities: &Velocities<D>,
+        pairs: impl Iterator<Item = &'p Pair>,
+    ) -> Articulated<D> {
+        if self.every.is_empty() {
+            return Articulated::default();
         }
+        let model = self.model;
+        let mut touched = vec![false; frames.len()];
+        pairs.for_each(|pair| [pair.a, pair.b].iter().for_each(|&i| touched[i as usize] = true));
+        let states = states_of(frames.iter().take(model.bodies.len()).copied(), velocities);
+        Articulated::new(&model.bodies, &model.joints, &states, &self.plan, &touched)
     }
 
     /// Pairs of bodies that do not collide because they are joined, ascending; a body that is joined to the world is paired with itself.
@@ -272,8 +374,13 @@ where
     /// V: makes `velocities` agree with the joints at `frames`, and lets drives and damping act for the second half of the step.
     ///
     /// Keeping the impulses of III is exact for turns of a fraction of a radian in one step. Where bodies turn faster it can add energy: there an
-    /// island goes on without them, which only takes energy away.
-    pub fn post_stabilize(&mut self, frames: &[Frame<D>], velocities: &mut Velocities<D>) {
+    /// island goes on without them, which only takes energy away. `started` are the velocities that stage V started from.
+    pub fn post_stabilize(
+        &mut self,
+        frames: &[Frame<D>],
+        started: &[RigidMotion<D>],
+        velocities: &mut Velocities<D>,
+    ) {
         if self.every.is_empty() {
             return;
         }
@@ -288,22 +395,19 @@ where
             let energy = |states: &[BodyState<D>]| -> f64 {
                 island.bodies.iter().map(|&i| states[i].kinetic_energy(&model.bodies[i])).sum()
             };
-            let work: f64 = island
-                .bodies
-                .iter()
-                .map(|&i| {
-                    model.bodies[i].mass * model.gravity.dot(&(frames[i].position - self.start[i].position))
-                })
-                .sum();
+            let way = |i: usize| match island.pushed {
+                false => frames[i].position - self.start[i].position,
+                // Contact is yet to act on the velocities: they go another way than the bodies.
+                true => (states[i].velocity + started[i].velocity) * (0.5 * self.dt),
+            };
+            let work: f64 =
+                island.bodies.iter().map(|&i| model.bodies[i].mass * model.gravity.dot(&way(i))).sum();
             let (kept, allowed) = (energy(&states), 1.02 * (island.energy + work).max(0.0));
             if kept <= allowed + 1e-6 * work.abs() && !island.unconverged {
                 continue;
             }
             let mut without = before.clone();
-            for &i in &island.bodies {
-                without[i].velocity -= self.kept[i].velocity;
-                without[i].angular_momentum -= self.kept[i].angular_momentum;
-            }
+            self.drop_kept(island, &mut without);
             if island.unconverged {
                 self.brake(island, &mut without);
             }
@@ -324,6 +428,29 @@ where
         write(&states, velocities);
     }
 
+    /// Takes the impulses of pre-stabilisation back. They have no moment where the bodies were; what they have where the bodies are is left.
+    fn drop_kept(&self, island: &Island, states: &mut [BodyState<D>]) {
+        let mut moment = Spin::<D>::zero();
+        for &i in &island.bodies {
+            let kept = &self.kept[i];
+            let momentum = kept.velocity * self.model.bodies[i].mass;
+            moment += Dim::cross(&states[i].frame.position, &momentum) + kept.angular_momentum;
+            states[i].velocity -= kept.velocity;
+            states[i].angular_momentum -= kept.angular_momentum;
+        }
+        if island.held || moment == Spin::<D>::zero() {
+            return;
+        }
+        let members: Vec<u32> = island.bodies.iter().map(|&i| i as u32).collect();
+        let frames: Vec<Frame<D>> = states.iter().map(|state| state.frame).collect();
+        let mut motions: Vec<RigidMotion<D>> = states.iter().map(RigidMotion::of).collect();
+        turn_together(&self.model.bodies, &members, &frames, &mut motions, &moment);
+        for &i in &island.bodies {
+            states[i].velocity = motions[i].velocity;
+            states[i].angular_momentum = motions[i].angular_momentum;
+        }
+    }
+
     /// Where no impulse at the start of the step made the joints hold at its end, and assembly had to carry the bodies there, they have not gone the way of their velocities:
     /// such as a weight whose chain came taut. Of that change as much is taken over as takes the most energy away.
     fn brake(&self, island: &Island, states: &mut [BodyState<D>]) {
@@ -340,16 +467,37 @@ where
         }
     }
 
-    /// V: makes `velocities` agree with the joints again after contact has changed them.
-    pub fn post_stabilize_after_contact(&mut self, frames: &[Frame<D>], velocities: &mut Velocities<D>) {
-        if self.every.is_empty() {
+    /// V: makes `velocities` agree with the joints again where contact has changed them from `before`.
+    pub fn post_stabilize_after_contact(
+        &mut self,
+        frames: &[Frame<D>],
+        before: &[RigidMotion<D>],
+        velocities: &mut Velocities<D>,
+    ) {
+        let pushed = self.joints_of_pushed(before, &velocities.bodies);
+        if pushed.is_empty() {
             return;
         }
         let model = self.model;
         let mut states = states_of(frames.iter().copied(), velocities);
-        let done = stabilize_velocities(model, &self.every, &mut states, None);
-        self.report.post_iterations += done.iterations;
-        self.report.speed = done.speed;
+        match model.options.joints.post {
+            Stabilization::Global => {
+                let mut earlier = states.clone();
+                for (state, before) in earlier.iter_mut().zip(before) {
+                    state.velocity = before.velocity;
+                    state.angular_momentum = before.angular_momentum;
+                }
+                let (bodies, joints) = (&model.bodies, &model.joints);
+                let done = hold_against_contact(bodies, joints, &pushed, &earlier, &mut states, &self.plan);
+                self.report.post_iterations += done.iterations;
+                self.report.speed = self.report.speed.max(done.speed);
+            }
+            Stabilization::Pairwise => {
+                let done = stabilize_velocities(model, &pushed, &mut states, None);
+                self.report.post_iterations += done.iterations;
+                self.report.speed = done.speed;
+            }
+        }
         write(&states, velocities);
     }
 
@@ -381,6 +529,18 @@ where
     match how.post {
         Stabilization::Global => post_stabilize(bodies, joints, which, states, plan, &PostOptions::default()),
         Stabilization::Pairwise => post_stabilize_pairwise(bodies, joints, which, states, plan, how.sweeps),
+    }
+}
+
+/// What `now` has more than `before`, in the motion only.
+fn change_of<const D: usize>(now: &BodyState<D>, before: &BodyState<D>) -> BodyState<D>
+where
+    Dim<D>: Space<D>,
+{
+    BodyState {
+        velocity: now.velocity - before.velocity,
+        angular_momentum: now.angular_momentum - before.angular_momentum,
+        ..*now
     }
 }
 
@@ -461,11 +621,14 @@ where
                 bodies: vec![],
                 driven: false,
                 energy: 0.0,
+                held: false,
+                pushed: false,
                 unconverged: false,
             });
         }
         let island = &mut islands[place[root]];
         island.joints.push(index);
+        island.held |= dynamic(joint.parent).is_none() || dynamic(joint.child).is_none();
         let kinematic = |end: Option<usize>| end.is_some_and(|i| model.bodies[i].kind == Kind::Kinematic);
         island.driven |= !joint.drives.is_empty()
             || joint.pose.is_some()

@@ -134,6 +134,10 @@ pub enum StepError {
 /// Faster than this nothing moves, so a simulation that does has blown up (m/s).
 const SPEED_OF_LIGHT: f64 = 299_792_458.0;
 
+/// Overlap of jointed bodies, over the size of the smaller one, above which they are pushed out again after their joints were closed, and how many times.
+const OVERLAP_LEFT: f64 = 1e-4;
+const MORE_PUSHES: usize = 4;
+
 /// How a step ended.
 pub(crate) enum Advanced<const D: usize>
 where
@@ -243,6 +247,7 @@ where
         asleep: &[],
         siblings: &breaking.siblings,
         soft_friction: &soft_friction,
+        articulated: None,
     };
     if let Some(step) = &soft_step {
         reached.join_frames(&mut start_frames, &step.motion.position);
@@ -274,12 +279,19 @@ where
         }
         break;
     }
+    articulation.note_collisions(state, &start.bodies);
     total("II collisions", (&start_frames, Tag::Start), (&start.bodies, Tag::Start));
     timed.then("contact");
-    // III. Contact, and joints that hold after the positions have moved.
+    // III. Joints that hold after the positions have moved, contact to which they answer, and joints again where it has pushed.
+    articulation.pre_stabilize(state, &mut half.velocities);
+    let articulated = articulation.respond(&start_frames, &half.velocities, contact.touching());
+    let joined = ContactStage { articulated: Some(&articulated), ..stage };
+    let free = half.velocities.bodies.clone();
+    articulation.straighten(state, &articulated, &mut half.velocities);
+    let straight = half.velocities.bodies.clone();
     let stiff = soft_step.as_ref().is_some_and(|step| step.resistance.is_some());
     let mut released = stiff.then(|| half.velocities.bodies.clone());
-    contact.contact_half(&stage, &start_frames, &start.bodies, &mut half.velocities.bodies, &memory);
+    contact.contact_half(&joined, &start_frames, &start.bodies, &mut half.velocities.bodies, &memory);
     if let Some(step) = &mut soft_step {
         reached.keep_angular_momentum(contact, dt, &mut start.bodies);
         reached.part_motions(&mut start.bodies, &mut step.stages.start);
@@ -308,23 +320,38 @@ where
             step.push_on(&held[first..], &pushes);
         }
     }
-    articulation.pre_stabilize(state, &mut half.velocities);
+    articulation.pre_stabilize_after_contact(state, &free, &straight, &mut half.velocities);
     total("III joints and contact", (&start_frames, Tag::Start), (&half.velocities.bodies, Tag::Half));
     timed.then("positions and push-out");
     // IV. What contact did to velocities in III is dropped: only its effect on positions remains. Impulses of joints are kept.
     let (mut frames, positions) = advance_positions(model, state, &half.velocities, dt);
     sleep.hold(state, &mut frames);
     articulation.note_errors(&frames);
-    if let (Some(solids), Some(step)) = (&mut soft, &mut soft_step) {
+    let mut again = if let (Some(solids), Some(step)) = (&mut soft, &mut soft_step) {
         solids.move_particles(model, state, &frames, step, &reached).map_err(failed)?;
         reached.join_frames(&mut frames, &step.stages.next);
-        contact.push_out(&stage, &mut frames);
+        let again = push_out(&articulation, &stage, contact, &half.velocities, &mut frames);
         reached.part_frames(&mut frames, &mut step.stages.next);
         solids.collide_self(step).map_err(failed)?;
+        again
     } else {
-        contact.push_out(&stage, &mut frames);
-    }
+        push_out(&articulation, &stage, contact, &half.velocities, &mut frames)
+    };
     articulation.settle_positions(&mut frames);
+    // What joints take back of a push, another one has to give.
+    for _ in 0..MORE_PUSHES {
+        if !again {
+            break;
+        }
+        if let Some(step) = &soft_step {
+            reached.join_frames(&mut frames, &step.stages.next);
+        }
+        again = push_out(&articulation, &stage, contact, &half.velocities, &mut frames);
+        if let Some(step) = &mut soft_step {
+            reached.part_frames(&mut frames, &mut step.stages.next);
+        }
+        articulation.settle_positions(&mut frames);
+    }
     if let (Some(solids), Some(step)) = (&soft, &mut soft_step) {
         // Push-out and joints have moved what carries them.
         solids.place_carried(&frames, &mut step.stages.next);
@@ -364,7 +391,7 @@ where
     };
     fluid.couple_full(model, state, &frames, dt, &mut full.velocities.bodies, particles)?;
     total("V.2 forces", (&frames, Tag::End), (&full.velocities.bodies, Tag::End));
-    articulation.post_stabilize(&frames, &mut full.velocities);
+    articulation.post_stabilize(&frames, &start.bodies, &mut full.velocities);
     total("V.3 joints", (&frames, Tag::End), (&full.velocities.bodies, Tag::End));
     if let Some(step) = &soft_step {
         reached.join_frames(&mut frames, &step.stages.next);
@@ -372,14 +399,15 @@ where
     }
     timed.then("contact");
     let mut released = stiff.then(|| full.velocities.bodies.clone());
-    contact.contact_full(&stage, &frames, &mut full.velocities.bodies, &mut memory);
+    let unpushed = full.velocities.bodies.clone();
+    let articulated = articulation.respond(&frames, &full.velocities, contact.touching());
+    let joined = ContactStage { articulated: Some(&articulated), ..stage };
+    contact.contact_full(&joined, &frames, &mut full.velocities.bodies, &mut memory);
     if soft_step.is_some() {
         frames.truncate(count);
         reached.part_motions(&mut full.velocities.bodies, &mut soft_velocity);
     }
-    if contact.report().contacts > 0 {
-        articulation.post_stabilize_after_contact(&frames, &mut full.velocities);
-    }
+    articulation.post_stabilize_after_contact(&frames, &unpushed, &mut full.velocities);
     if let (Some(solids), Some(step)) = (&mut soft, &mut soft_step)
         && solids.damps_after_contact(model)
     {
@@ -390,7 +418,7 @@ where
             .map_err(failed)?;
     }
     if rigid_only && model.fluid.is_none() && model.particles.is_empty() {
-        contact.limit_energy(&stage, &model.gravity, &state.bodies, &frames, &mut full.velocities.bodies);
+        contact.limit_energy(&joined, &model.gravity, &state.bodies, &frames, &mut full.velocities.bodies);
     }
     let held = if fluid.is_pending() || stiff {
         let mut held = articulation.held_rows(&frames);
@@ -468,6 +496,23 @@ where
         solids: soft_report,
     };
     Ok(Advanced::To(Box::new((next, report))))
+}
+
+/// IV.2: pushes overlapping bodies apart, jointed ones together with what their joints hold. Is it worth another go once joints have been closed?
+fn push_out<const D: usize>(
+    articulation: &Articulation<'_, D>,
+    stage: &ContactStage<'_, D>,
+    contact: &mut ContactSolver<D>,
+    velocities: &Velocities<D>,
+    frames: &mut [Frame<D>],
+) -> bool
+where
+    Dim<D>: Space<D>,
+{
+    let articulated = articulation.respond(frames, velocities, contact.touching());
+    let joined = ContactStage { articulated: Some(&articulated), ..*stage };
+    let found = contact.push_out(&joined, frames);
+    found > OVERLAP_LEFT && !articulated.is_empty()
 }
 
 /// II: impacts on `v^n`; the difference to `v^{n+1/2}` stays what it was.

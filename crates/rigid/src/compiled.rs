@@ -3,8 +3,8 @@
 use crate::fracture::Pattern;
 use crate::fracture::{PatternSpec, shatter};
 use crate::joint::{
-    assemble, assemble_anyhow, held_rows, plan, post_stabilize, post_stabilize_pairwise, pre_stabilize,
-    pre_stabilize_pairwise,
+    Articulated, assemble, assemble_anyhow, held_rows, hold_against_contact, plan, post_stabilize,
+    post_stabilize_pairwise, pre_stabilize, pre_stabilize_pairwise,
 };
 use crate::{ContactSolver, Geometry, Joint};
 
@@ -59,6 +59,10 @@ splashdown_math::compile_here!(
     assemble_anyhow::<3>,
     post_stabilize::<2>,
     post_stabilize::<3>,
+    Articulated::<2>::new,
+    Articulated::<3>::new,
+    hold_against_contact::<2>,
+    hold_against_contact::<3>,
     held_rows::<2>,
     held_rows::<3>,
     plan::<2>,

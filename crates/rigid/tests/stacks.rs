@@ -50,6 +50,7 @@ impl Small {
             asleep: &[],
             siblings: &[],
             soft_friction: &[],
+            articulated: None,
         };
         let push = |motions: &mut [Motion<3>], time: f64| {
             for (body, motion) in self.bodies.iter().zip(motions) {

@@ -6,6 +6,7 @@ mod cradle;
 mod elevator;
 mod heavy;
 mod incline;
+mod jointed;
 mod large_pile;
 mod momentum;
 mod odd;
@@ -42,6 +43,9 @@ pub(super) const CASES: &[Case] = &[
     sleeping::CASE,
     pillar::CASE,
     odd::CASE,
+    jointed::CASE,
+    jointed::SOAK_SMALL,
+    jointed::SOAK,
     large_pile::SMALL,
     large_pile::CASE,
     pile::SMALL,

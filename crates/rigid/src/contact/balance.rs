@@ -77,9 +77,9 @@ impl<const D: usize> Island<D>
 where
     Dim<D>: Space<D>,
 {
-    /// Does it have levels to balance?
+    /// Does it have levels to balance? Bodies that joints hold pass loads on otherwise than level by level.
     pub(super) fn is_layered(&self) -> bool {
-        self.levels.iter().any(|&level| level >= LEAST_LEVELS)
+        self.joined.is_empty() && self.levels.iter().any(|&level| level >= LEAST_LEVELS)
     }
 
     /// Scales the impulses of each level.

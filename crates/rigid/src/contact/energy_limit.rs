@@ -13,7 +13,7 @@ where
     Dim<D>: Space<D>,
 {
     /// Scales the velocities of each island so that its energy is at most that of `before`, the state at the start of the step, under `gravity`
-    /// (m/s^2). Islands are left as they are if they can gain energy: by joints or moving supports; so are those with sampled shapes. Bounces gain none: bodies
+    /// (m/s^2). Islands are left as they are if they can gain energy: by drives of joints or moving supports; so are those with sampled shapes. Bounces gain none: bodies
     /// that bounce are moved to where they would have (`land`). Of bodies that nothing holds only the motion relative to each other is scaled: their
     /// momentum and angular momentum stay.
     #[inline(never)]
@@ -28,8 +28,13 @@ where
         if self.report.touching == 0 || stage.options.method != ContactMethod::Simultaneous {
             return;
         }
+        let passive = |i: u32| {
+            stage.articulated.is_some_and(|all| all.set_of(i as usize).is_some_and(|set| !set.driven))
+        };
         let mut exempt = vec![false; stage.bodies.len()];
-        stage.linked.iter().flatten().for_each(|&i| exempt[i as usize] = true);
+        for &i in stage.linked.iter().flatten() {
+            exempt[i as usize] = !passive(i);
+        }
         for (members, ..) in &self.isolated {
             if !members.iter().any(|&i| exempt[i as usize]) {
                 let removed = self.limit_relative_motion(stage, gravity, before, members, frames, motions);

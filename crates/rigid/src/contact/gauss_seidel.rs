@@ -8,6 +8,7 @@
 
 use super::InverseInertia;
 use super::balance::Balance;
+use super::joined::Joined;
 use super::manifold::{Impulses, Manifold, Sums};
 use super::round::RoundContact;
 use super::wide::Wide;
@@ -53,6 +54,8 @@ where
     pub pairs: Vec<u32>,
     /// Level of each body in the contact graph.
     pub levels: Vec<u32>,
+    /// Bodies that joints hold.
+    pub joined: Joined<D>,
     /// How its contacts are written, once that is known for this step of time.
     pub form: Option<Form>,
     /// A Newton step failed in this step of time: in the other contact stage it would fail again.
@@ -120,6 +123,7 @@ where
         self.impulses.clear();
         self.round.clear();
         self.wide.clear();
+        self.joined.clear();
     }
 
     /// Solves from the impulses of the manifolds (their effect is added to the twists first).
@@ -139,7 +143,7 @@ where
         let fit = self.is_fit_for_newton() && !self.newton_failed;
         let mut newton = if fit && stop.iterations >= FEWEST_ACCELERATED { MOST_NEWTON_STEPS } else { 0 };
         // Few iterations do not pay back what acceleration disturbs at first.
-        let accelerate = stop.iterations >= FEWEST_ACCELERATED;
+        let accelerate = stop.iterations >= FEWEST_ACCELERATED && !self.joined.has_limits();
         let mut layered = self.is_layered();
         // Lowest residual before a balance, and how many since have not halved it.
         let (mut lowest, mut idle) = (f64::INFINITY, 0);
@@ -236,10 +240,7 @@ where
             let push = manifold.gather(impulses);
             work += dot(&push, &manifold.relative(&free[a], &free[b]));
             work += manifold.bias.iter().zip(impulses).map(|(bias, impulse)| bias * impulse).sum::<f64>();
-            let (mut ta, mut tb) = (self.twists[a], self.twists[b]);
-            manifold.apply(&push, [&self.inverse[a], &self.inverse[b]], &mut ta, &mut tb);
-            self.twists[a] = ta;
-            self.twists[b] = tb;
+            self.joined.push(manifold, &push, &self.inverse, &mut self.twists);
         }
         // The work of the impulses is twice the energy of the motion that they make.
         let mut square = 0.0;
@@ -260,28 +261,22 @@ where
     /// Adds the effect of all impulses to the twists.
     pub fn apply_impulses(&mut self) {
         for (manifold, impulses) in self.manifolds.iter().zip(&self.impulses) {
-            let [a, b] = manifold.bodies.map(|b| b as usize);
-            let (mut ta, mut tb) = (self.twists[a], self.twists[b]);
-            let inverse = [&self.inverse[a], &self.inverse[b]];
-            manifold.apply(&manifold.gather(impulses), inverse, &mut ta, &mut tb);
-            self.twists[a] = ta;
-            self.twists[b] = tb;
+            self.joined.push(manifold, &manifold.gather(impulses), &self.inverse, &mut self.twists);
         }
+        self.joined.apply_limits(&self.inverse, &mut self.twists);
     }
 
     /// One pass over all manifolds, from the ground up or down to it.
     fn sweep(&mut self, down: bool) -> Sums {
         let mut sums = Sums::default();
-        let Self { manifolds, impulses, inverse, twists, .. } = self;
+        let Self { manifolds, impulses, inverse, twists, joined, .. } = self;
+        joined.relax_limits(inverse, twists, &mut sums);
         let mut visit = |manifold: &Manifold<D>, impulses: &mut Impulses| {
             let (a, b) = (manifold.bodies[0] as usize, manifold.bodies[1] as usize);
-            let (mut ta, mut tb) = (twists[a], twists[b]);
-            let mut local = manifold.relative(&ta, &tb);
+            let mut local = manifold.relative(&twists[a], &twists[b]);
             let push = manifold.relax(impulses, &mut local, &mut sums);
             if push != [0.0; 6] {
-                manifold.apply(&push, [&inverse[a], &inverse[b]], &mut ta, &mut tb);
-                twists[a] = ta;
-                twists[b] = tb;
+                joined.push(manifold, &push, inverse, twists);
             }
         };
         let all = manifolds.iter().zip(impulses.iter_mut());

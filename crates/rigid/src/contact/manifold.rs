@@ -76,7 +76,7 @@ pub(super) struct Sums {
 impl Sums {
     /// `length` makes the row's speed one of points.
     #[inline(always)]
-    fn add(&mut self, factor: f64, change: f64, length: f64) {
+    pub(super) fn add(&mut self, factor: f64, change: f64, length: f64) {
         let speed = factor * change;
         self.square += speed * change;
         self.largest = self.largest.max(speed.abs() * length);
@@ -325,6 +325,57 @@ where
                 }
             }
         }
+        self.take_matrix(matrix);
+        (0..self.rows as usize).all(|k| self.factor(k) > 0.0)
+    }
+
+    /// Sets the matrix for bodies that joints hold: `respond` tells the changes of their twists for wrenches on both. Rows that answer with less than `least` of what the bodies would do by
+    /// themselves (`inverse`) do not answer: joints keep them.
+    pub fn set_matrix_by(
+        &mut self,
+        respond: impl Fn([&Twist<D>; 2]) -> [Twist<D>; 2],
+        inverse: [&InverseInertia<D>; 2],
+        least: f64,
+    ) {
+        self.set_matrix(inverse);
+        let bare = self.matrix;
+        let bare_points = self.factors;
+        let mut matrix = [[0.0; 6]; 6];
+        for c in 0..Self::SIZE {
+            let mut unit = [0.0; 6];
+            unit[c] = 1.0;
+            let (force, moments) = self.push(&unit);
+            let on = [
+                Twist { linear: force, angular: moments[0] },
+                Twist { linear: -force, angular: -moments[1] },
+            ];
+            let [a, b] = respond([&on[0], &on[1]]);
+            let column = self.relative(&a, &b);
+            for r in 0..Self::SIZE {
+                matrix[r][c] = column[r];
+            }
+        }
+        for r in 0..Self::SIZE {
+            for c in 0..r {
+                let mean = 0.5 * (matrix[r][c] + matrix[c][r]);
+                matrix[r][c] = mean;
+                matrix[c][r] = mean;
+            }
+        }
+        self.take_matrix(matrix);
+        for k in 0..Self::SIZE {
+            if !(matrix[k][k] > least * bare[k][k]) {
+                self.inverse[k] = 0.0;
+            }
+        }
+        for (factors, bare) in self.factors.iter_mut().zip(&bare_points).take(self.points as usize) {
+            if !(factors[0] > least * bare[0]) {
+                *factors = [0.0, 0.0];
+            }
+        }
+    }
+
+    fn take_matrix(&mut self, matrix: [Local; 6]) {
         self.matrix = matrix;
         self.inverse = std::array::from_fn(|k| if matrix[k][k] > 0.0 { 1.0 / matrix[k][k] } else { 0.0 });
         let [first, second] = Self::TILT;
@@ -335,7 +386,6 @@ where
             self.responses[k] = response;
             self.factors[k] = [factor, 1.0 / factor];
         }
-        (0..self.rows as usize).all(|k| self.factor(k) > 0.0)
     }
 
     /// Satisfies the rows one after another; `local` is the relative motion. Returns the change of impulse and moment.

@@ -18,6 +18,7 @@ mod gauss_seidel;
 mod graph;
 mod hits;
 mod impulse;
+mod joined;
 mod manifold;
 mod memory;
 mod newton;
@@ -40,6 +41,7 @@ pub use options::{Clamped, ContactMethod, ContactOptions, ContactReport, PushOut
 pub use rest::{Rest, Sleeping, wake_moved};
 
 use crate::collide::Touch;
+use crate::joint::{Articulated, Columns};
 use crate::{Body, EnergyFix, Material, Motion, OrientationOrder};
 use configuration::Configuration;
 use gauss_seidel::Island;
@@ -71,6 +73,9 @@ where
     pub asleep: &'a [bool],
     /// For each body its friction coefficient against particles of deformable bodies; those beyond the end of the list use their own.
     pub soft_friction: &'a [f64],
+    /// How bodies that joints hold respond where they are in this stage: all of a set together. What contact then does to velocities is what it does to each
+    /// body by itself; the impulses of the joints that go with it are to follow ([`crate::joint::hold_against_contact`]). Without it joints do not count.
+    pub articulated: Option<&'a Articulated<D>>,
 }
 
 impl<const D: usize> ContactStage<'_, D>
@@ -90,6 +95,13 @@ where
             Some(&friction) => Material { friction, ..pair },
             None => pair,
         }
+    }
+
+    /// Bodies that move when body `index` is pushed, with their responses; `None` if no joint holds it.
+    fn response_of(&self, index: usize) -> Option<(&[u32], &[Columns<D>])> {
+        let set = self.articulated?.set_of(index)?;
+        let member = set.bodies.binary_search(&(index as u32)).ok()?;
+        Some((&set.bodies, set.response(member)?))
     }
 
     /// Where body `index` is after the step if it moves with `motion` from `frame`.
@@ -236,18 +248,19 @@ where
         })
     }
 
-    /// IV.2. Removes what overlap is left; positions only.
+    /// IV.2. Removes what overlap is left; positions only. Returns the largest overlap that projection found, over the size of the smaller body.
     #[inline(never)]
-    pub fn push_out(&mut self, stage: &ContactStage<'_, D>, frames: &mut [Frame<D>]) {
+    pub fn push_out(&mut self, stage: &ContactStage<'_, D>, frames: &mut [Frame<D>]) -> f64 {
         if self.report.touching == 0 {
-            return;
+            return 0.0;
         }
         match stage.options.push_out {
             PushOut::Off => {}
-            PushOut::Projection => self.project(stage, frames),
+            PushOut::Projection => return self.project(stage, frames),
             PushOut::Central => self.push_out_central(stage, frames, false),
             PushOut::CentralNormal => self.push_out_central(stage, frames, true),
         }
+        0.0
     }
 
     /// V. Contact and friction for the velocities `v^{n+1}` at the new positions; remembers the impulses.
@@ -418,16 +431,29 @@ where
             if lack.norm() == 0.0 {
                 continue;
             }
-            let centre = centre_of_mass(stage.bodies, members, frames);
-            let inertia = common_inertia(stage.bodies, members, frames, &centre);
-            let turn = Dim::apply_inertia(&Dim::invert_inertia(&inertia), &lack);
-            for &i in members {
-                let (body, frame) = (&stage.bodies[i as usize], &frames[i as usize]);
-                let motion = &mut motions[i as usize];
-                motion.velocity += Dim::spin_cross(&turn, &(frame.position - centre));
-                motion.angular_momentum += body.angular_momentum_of(frame, &turn);
-            }
+            turn_together(stage.bodies, members, frames, motions, &lack);
         }
+    }
+}
+
+/// Gives the bodies numbered `members` the angular momentum `lack` (kg m^2/s) by a common rotation about their centre of mass.
+pub fn turn_together<const D: usize>(
+    bodies: &[Body<D>],
+    members: &[u32],
+    frames: &[Frame<D>],
+    motions: &mut [Motion<D>],
+    lack: &Spin<D>,
+) where
+    Dim<D>: Space<D>,
+{
+    let centre = centre_of_mass(bodies, members, frames);
+    let inertia = common_inertia(bodies, members, frames, &centre);
+    let turn = Dim::apply_inertia(&Dim::invert_inertia(&inertia), lack);
+    for &i in members {
+        let (body, frame) = (&bodies[i as usize], &frames[i as usize]);
+        let motion = &mut motions[i as usize];
+        motion.velocity += Dim::spin_cross(&turn, &(frame.position - centre));
+        motion.angular_momentum += body.angular_momentum_of(frame, &turn);
     }
 }
 

@@ -29,10 +29,12 @@ where
     /// One step from the present impulses; `free` are the twists without impulses. Returns whether it was taken.
     pub(super) fn newton_step(&mut self, free: &[Twist<D>]) -> bool {
         let (twists, impulses) = (self.twists.clone(), self.impulses.clone());
+        let limits = self.joined.limit_impulses();
         let before = self.objective(free);
         if self.solve_active().is_none() {
             self.twists = twists;
             self.impulses = impulses;
+            self.joined.set_limit_impulses(&limits);
             return false;
         }
         self.cut_back();
@@ -43,11 +45,12 @@ where
         }
         self.twists = twists;
         self.impulses = impulses;
+        self.joined.set_limit_impulses(&limits);
         false
     }
 
     /// `l.A l / 2 + l.b` of the impulses (J).
-    fn objective(&self, free: &[Twist<D>]) -> f64 {
+    pub(super) fn objective(&self, free: &[Twist<D>]) -> f64 {
         let mut total = 0.0;
         for (manifold, impulses) in self.manifolds.iter().zip(&self.impulses) {
             let [a, b] = manifold.bodies.map(|b| b as usize);
@@ -57,7 +60,7 @@ where
                 .map(|k| impulses[k] * (manifold.speed(k, &local) + manifold.bias_of(k)))
                 .sum::<f64>();
         }
-        total
+        total + self.joined.objective(|body| (self.twists[body as usize] + free[body as usize]) * 0.5)
     }
 
     /// Solves for the rows that hold; `None` if the matrix cannot be factorised.
@@ -127,6 +130,25 @@ where
         if active.is_empty() {
             return None;
         }
+        let contacts = active.len();
+        let limits: Vec<usize> = self.joined.pushing_limits().map(|(index, _)| index).collect();
+        let pushing = self.joined.pushing_limits().map(|(_, row)| row);
+        for row in pushing.chain(self.joined.demands.iter().filter(|row| row.factor() > 0.0)) {
+            // An end that cannot move adds nothing.
+            let Some(some) = row.ends.iter().flatten().next() else { continue };
+            let ends = row.ends.map(|end| end.map_or(some.0, |(body, _)| body) as usize);
+            let gradient = row.ends.map(|end| end.map_or_else(Twist::zero, |(_, wrench)| wrench));
+            let row = Active {
+                manifold: usize::MAX,
+                row: 0,
+                ends,
+                penalty: PENALTY / row.factor(),
+                bias: row.bias,
+                gradient,
+            };
+            row.add_penalty(&place, &mut triplets);
+            active.push(row);
+        }
         let matrix = CsrMatrix::from_triplets(count, count, &triplets).ok()?;
         let mut factor = SparseCholesky::new(&matrix).ok()?;
         let mut right = vec![0.0; count];
@@ -149,8 +171,11 @@ where
             for (body, twist) in self.twists.iter_mut().enumerate().filter(|(i, _)| place[*i] != usize::MAX) {
                 *twist += Twist::read(&change[place[body]..place[body] + size]);
             }
-            for row in &active {
+            for row in &active[..contacts] {
                 self.impulses[row.manifold][row.row] -= row.penalty * row.speed(&self.twists);
+            }
+            for (&limit, row) in limits.iter().zip(&active[contacts..]) {
+                self.joined.add_to_limit(limit, -row.penalty * row.speed(&self.twists));
             }
         }
         Some(())
@@ -158,6 +183,7 @@ where
 
     /// No pulling, no friction beyond its limit.
     fn cut_back(&mut self) {
+        self.joined.cut_back();
         for (manifold, impulses) in self.manifolds.iter().zip(&mut self.impulses) {
             for impulse in &mut impulses[..manifold.points as usize] {
                 *impulse = impulse.max(0.0);
@@ -230,6 +256,22 @@ impl<const D: usize> Active<D>
 where
     Dim<D>: Space<D>,
 {
+    /// Adds its penalty to the matrix of the bodies that have a `place` there.
+    fn add_penalty(&self, place: &[usize], triplets: &mut Vec<(usize, usize, f64)>) {
+        let size = Twist::<D>::LEN;
+        let mut flat = [[0.0; 6]; 2];
+        self.gradient.iter().zip(&mut flat).for_each(|(gradient, flat)| gradient.write(flat));
+        for (p, q) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
+            let (at, to) = (place[self.ends[p]], place[self.ends[q]]);
+            if at == usize::MAX || to == usize::MAX {
+                continue;
+            }
+            for i in 0..size {
+                triplets.extend((0..size).map(|j| (at + i, to + j, self.penalty * flat[p][i] * flat[q][j])));
+            }
+        }
+    }
+
     /// Its speed with the bias.
     fn speed(&self, twists: &[Twist<D>]) -> f64 {
         let along = |side: usize| self.gradient[side].dot(&twists[self.ends[side]]);

@@ -180,8 +180,10 @@ where
     fn gather_islands(&mut self, stage: &ContactStage<'_, D>) {
         let bodies = stage.bodies;
         let infinite = |i: usize| !bodies[i].is_dynamic();
-        let (island_of, count) =
-            islands(bodies.len(), infinite, self.touching().map(|pair| [pair.a, pair.b]));
+        let sets = stage.articulated.map_or(&[][..], |articulated| articulated.sets());
+        let joined = sets.iter().flat_map(|set| set.bodies.windows(2).map(|pair| [pair[0], pair[1]]));
+        let touching = self.touching().map(|pair| [pair.a, pair.b]);
+        let (island_of, count) = islands(bodies.len(), infinite, touching.chain(joined));
         // Islands with contacts, in the order of their first bodies.
         let mut place = vec![u32::MAX; count];
         let of_pair =
@@ -300,8 +302,13 @@ where
                 island.inverse.push(at.inverse[i]);
                 island.twists.push(at.twist(i, bodies, frames, &motions[i]));
             }
+            if let Some(articulated) = stage.articulated.filter(|articulated| !articulated.is_empty()) {
+                island.joined.set(articulated, &island.bodies, &island.inverse, &island.twists);
+            }
             let form = island.form.unwrap_or_else(|| {
-                if is_round_island(stage, island, contacts, motions) {
+                if !island.joined.is_empty() {
+                    Form::Manifolds
+                } else if is_round_island(stage, island, contacts, motions) {
                     Form::Round
                 } else if wide::is_wide(stage, island, contacts) {
                     Form::Wide
@@ -360,7 +367,7 @@ where
                 }
             }
             island.impulses.resize(island.manifolds.len(), [0.0; _]);
-            let inverse = &island.inverse;
+            let (inverse, joined) = (&island.inverse, &island.joined);
             let ids = &island.bodies;
             island.manifolds.par_iter_mut().zip(&mut island.impulses).with_min_len(256).for_each(
                 |(manifold, impulses)| {
@@ -369,7 +376,7 @@ where
                     let centres = both(manifold.bodies, |b| frames[ids[b as usize] as usize].position);
                     let closed = closed_gap(both(manifold.bodies, |b| &bodies[ids[b as usize] as usize]));
                     place_points(manifold, touches, centres, closed, stage.dt);
-                    manifold.set_matrix(both(manifold.bodies, |b| &inverse[b as usize]));
+                    joined.set_matrix(manifold, inverse);
                     let start = range.map(|contact| recalled[contact] + spent[contact]);
                     *impulses = start_impulses(manifold, start);
                 },

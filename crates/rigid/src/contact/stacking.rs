@@ -15,10 +15,12 @@ impl<const D: usize> Island<D>
 where
     Dim<D>: Space<D>,
 {
-    /// Does it rest on something of infinite mass, in more than one level?
+    /// Does it rest on something of infinite mass, in more than one level, without joints?
     pub(super) fn is_stack(&self) -> bool {
         let highest = self.manifolds.last().map_or(0, |last| self.level(last.bodies));
-        highest.max(self.wide.highest()) > 1 && self.inverse.iter().any(|inverse| inverse.is_infinite())
+        self.joined.is_empty()
+            && highest.max(self.wide.highest()) > 1
+            && self.inverse.iter().any(|inverse| inverse.is_infinite())
     }
 
     /// The higher level of two bodies.

@@ -8,11 +8,13 @@
 //! | pre-stabilisation | velocities before the position update, so that joints hold after it | [`pre_stabilize`] |
 //! | assembly | positions only, for what is left or for a scrambled start | [`assemble`] |
 //! | post-stabilisation | velocities at the new positions | [`post_stabilize`] |
+//! | response | what contact pushes on moves together | [`Articulated`], [`hold_against_contact`] |
 //! | projection | twists, inside implicit solves | [`project`] and the block of [`rows::block`] |
 //!
 //! Used in that order with the impulses of the first kept, they are the RATTLE scheme: momentum and angular momentum of isolated systems are
 //! constant to round-off, and energy does not drift.
 
+mod articulated;
 mod assemble;
 mod coordinates;
 mod drive;
@@ -24,6 +26,7 @@ mod solver;
 #[cfg(test)]
 mod tests;
 
+pub use articulated::{Articulated, Columns, JointDemand, JointedSet, hold_against_contact};
 pub use assemble::{AssemblyOptions, AssemblyReport, assemble, assemble_anyhow};
 pub use coordinates::{JointErrors, joint_errors};
 pub use drive::{Control, Drive, Plan, PoseDrive, Signal, plan, response};

@@ -85,19 +85,26 @@ where
         let pose = pose_of(joint, frames);
         all.clear();
         push_rows(joint, index, &pose, frames, Include::All, &mut all);
-        let unyielding = all.iter().filter(|row| match row.purpose {
-            Purpose::Lock => true,
-            Purpose::Limit { min, max } => min == max,
-            Purpose::Drive(number) => plan.drives[index][number].half_cap.is_infinite(),
-            Purpose::Pose(_) => plan.poses[index].as_ref().is_some_and(|want| want.half_cap.is_infinite()),
-            Purpose::Damping(_) => false,
-        });
-        held.extend(unyielding.map(|row| HeldJointRow {
+        held.extend(all.iter().filter(|row| demands(row, plan)).map(|row| HeldJointRow {
             ends: row.ends().map(|(body, wrench)| (body, *wrench)).collect(),
             locked: matches!(row.purpose, Purpose::Lock | Purpose::Limit { .. }),
         }));
     }
     held
+}
+
+/// Does the row hold whatever the force: a locked coordinate, or a drive without a cap?
+pub(super) fn demands<const D: usize>(row: &Row<D>, plan: &Plan<D>) -> bool
+where
+    Dim<D>: Space<D>,
+{
+    match row.purpose {
+        Purpose::Lock => true,
+        Purpose::Limit { min, max } => min == max,
+        Purpose::Drive(number) => plan.drives[row.joint][number].half_cap.is_infinite(),
+        Purpose::Pose(_) => plan.poses[row.joint].as_ref().is_some_and(|want| want.half_cap.is_infinite()),
+        Purpose::Damping(_) => false,
+    }
 }
 
 /// The rows of some joints with bounds and targets.

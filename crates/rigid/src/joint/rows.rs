@@ -197,6 +197,11 @@ where
         on(self.parent, &self.on_parent) + on(self.child, &self.on_child)
     }
 
+    /// The same row with its direction turned round.
+    pub fn reversed(&self) -> Self {
+        Self { on_parent: -self.on_parent, on_child: -self.on_child, ..*self }
+    }
+
     /// Both ends with their wrenches.
     pub fn ends(&self) -> impl Iterator<Item = (usize, &Twist<D>)> {
         [(self.parent, &self.on_parent), (self.child, &self.on_child)]
@@ -242,6 +247,14 @@ where
             }
         }
         Self { linear, angular, heavier: Vec::new() }
+    }
+
+    /// Of these bodies as well.
+    pub fn add(&mut self, bodies: &[Body<D>], frames: &[Frame<D>], more: &[u32]) {
+        for i in more.iter().map(|&i| i as usize).filter(|&i| bodies[i].is_dynamic()) {
+            self.linear[i] = bodies[i].inverse_mass();
+            self.angular[i] = Some(bodies[i].world_inverse_inertia(&frames[i]));
+        }
     }
 
     /// Every body `factor[i]` times as heavy as it is.
