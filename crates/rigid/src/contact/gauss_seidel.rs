@@ -182,8 +182,7 @@ where
                 smallest_before = std::mem::replace(&mut smallest, f64::INFINITY);
             }
             if newton > 0 && (iteration + 1) % SWEEPS_BEFORE_NEWTON == 0 {
-                self.newton_failed = !self.newton_step(free);
-                newton = if self.newton_failed { 0 } else { newton - 1 };
+                newton = if self.newton_step(free) { newton - 1 } else { 0 };
                 last = f64::INFINITY;
                 restart = true;
                 continue;

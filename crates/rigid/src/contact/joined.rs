@@ -226,9 +226,16 @@ where
         }
     }
 
-    /// Limits that push, with their places.
-    pub fn pushing_limits(&self) -> impl Iterator<Item = (usize, &JoinedRow<D>)> {
-        self.limits.iter().enumerate().filter(|(_, limit)| limit.impulse > 0.0)
+    /// Limits that push, with their places; with `twists` those that would give way there as well.
+    pub fn pushing_limits(
+        &self,
+        twists: Option<&[Twist<D>]>,
+    ) -> impl Iterator<Item = (usize, &JoinedRow<D>)> {
+        let holds = move |limit: &JoinedRow<D>| match twists {
+            None => limit.impulse > 0.0,
+            Some(twists) => limit.impulse * limit.factor > limit.speed(twists),
+        };
+        self.limits.iter().enumerate().filter(move |(_, limit)| limit.factor > 0.0 && holds(limit))
     }
 
     pub fn has_limits(&self) -> bool {
@@ -239,9 +246,11 @@ where
         self.limits[limit].impulse += impulse;
     }
 
-    /// No limit pulls.
-    pub fn cut_back(&mut self) {
+    /// No limit pulls. Did one?
+    pub fn cut_back(&mut self) -> bool {
+        let pulled = self.limits.iter().any(|limit| limit.impulse < 0.0);
         self.limits.iter_mut().for_each(|limit| limit.impulse = limit.impulse.max(0.0));
+        pulled
     }
 
     /// Part of the limits in the objective of the iteration (J), for the `mean` of the twists with and without impulses.
