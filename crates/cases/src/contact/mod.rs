@@ -4,6 +4,7 @@ mod bounce;
 mod clamp;
 mod cradle;
 mod elevator;
+mod flat;
 mod heavy;
 mod incline;
 mod jointed;
@@ -14,6 +15,7 @@ mod pile;
 mod pillar;
 mod push_out;
 mod restart;
+mod ring_chain;
 mod rolling;
 mod set_up;
 mod shard;
@@ -28,6 +30,7 @@ use crate::Case;
 pub(super) const CASES: &[Case] = &[
     shard::CASE,
     incline::CASE,
+    flat::CASE,
     rolling::CASE,
     bounce::CASE,
     elevator::CASE,
@@ -46,6 +49,8 @@ pub(super) const CASES: &[Case] = &[
     jointed::CASE,
     jointed::SOAK_SMALL,
     jointed::SOAK,
+    ring_chain::SMALL,
+    ring_chain::CASE,
     large_pile::SMALL,
     large_pile::CASE,
     pile::SMALL,

@@ -1,4 +1,4 @@
-//! A pile is saved in the middle, loaded into a new world and continued: every bit is the same, also with another number of threads.
+//! A pile with jointed bodies in it is saved in the middle, loaded into a new world and continued: every bit is the same, also with another number of threads.
 //!
 //! Source: spec/rigid-bodies.md, row A22.
 
@@ -6,7 +6,7 @@ use super::set_up::{METHODS, add, ground, shared, step, world};
 use crate::{Case, CaseError, Measurements, Speed};
 use splashdown_couple::World;
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
-use splashdown_rigid::{ContactMethod, Geometry, Kind, Material};
+use splashdown_rigid::{ContactMethod, Geometry, Joint, JointKind, Kind, Material};
 
 pub(super) const CASE: Case = Case {
     name: "rigid/restart",
@@ -32,6 +32,22 @@ fn heap(method: ContactMethod) -> Result<World<3>, CaseError> {
         let position = Vector::from([0.7 * (k * 2.4).cos(), 0.6 + 0.3 * k, 0.7 * (k * 2.4).sin()]);
         let frame = Frame { position, rotation: Dim::<3>::exp(&Vector::from([k, 0.3 * k, -k])) };
         add(&mut world, Kind::Dynamic, &shapes[i as usize % 3], 1.0 + k, material, frame, Twist::zero())?;
+    }
+    // Every third pair is a figure of two: its joint has to come back as well.
+    for first in (0..18).step_by(6) {
+        let frames: Vec<Frame<3>> = world.state().bodies.iter().map(|body| body.frame).collect();
+        let ends = [first + 1, first + 2];
+        let middle = (frames[ends[0]].position + frames[ends[1]].position) * 0.5;
+        let joint = Joint::between(
+            format!("joint {first}"),
+            JointKind::Point,
+            Some(ends[0]),
+            Some(ends[1]),
+            &Joint::frame_at(middle, None),
+            &frames,
+        )
+        .map_err(|error| CaseError::new("making a joint", error))?;
+        world.add_joint(joint).map_err(|error| CaseError::new("adding a joint", error))?;
     }
     Ok(world)
 }
