@@ -4,12 +4,12 @@
 //! |---|---|---|---|
 //! | I.1 velocity to n+1/2 | `x^n` | `v^n -> v^{n+1/2}` | `velocity_to_half_step` |
 //! | II collisions | `x^n`, predicted `x^{n+1}` | `v^n` | `collisions` |
-//! | III joints and contact | `x^n` | `v^{n+1/2}` | `ContactSolver::contact_half`, `Articulation::pre_stabilize` |
+//! | III joints and contact | `x^n` | `v^{n+1/2}` | `Articulation::pre_stabilize`, `ContactSolver::contact_half`, `Articulation::pre_stabilize_after_contact` |
 //! | IV.1 positions to n+1 | `x^n -> x^{n+1}` | `v^{n+1/2}`, then dropped but for joint impulses | `advance_positions` |
-//! | IV.2 push-out | `x^{n+1}` | - | `ContactSolver::push_out` |
+//! | IV.2 push-out, assembly | `x^{n+1}` | - | `push_out`, `Articulation::settle_positions` |
 //! | V.2 velocity to n+1 | half way | `v^n -> v^{n+1}` | `velocity_to_full_step` |
 //! | V.3 joints | `x^{n+1}` | `v^{n+1}` | `Articulation::post_stabilize` |
-//! | V.4 contact | `x^{n+1}` | `v^{n+1}` | `ContactSolver::contact_full` |
+//! | V.4 contact, joints | `x^{n+1}` | `v^{n+1}` | `ContactSolver::contact_full`, `Articulation::post_stabilize_after_contact` |
 //! | VI fluid | `x^{n+1}` | face velocities | `fluid::advance_fluid` |
 //!
 //! Where rigid bodies reach into a fluid, I.1 and V.2 end with a coupled solve of both (`FluidScratch::couple_half`, `couple_full`), and V with `couple_finish`, which
