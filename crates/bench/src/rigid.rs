@@ -85,8 +85,9 @@ fn run(options: &BenchOptions) -> Result<Vec<BenchRow>, BenchError> {
             options,
             &mut rows,
         )?;
-        breaking("broken-pillar", &[], "cylinder 55x105x55, 25 pieces", 22.0, options, &mut rows)?;
-        breaking("broken-bunny", &[], "bunny of 70 samples, 35 pieces", 4.0, options, &mut rows)?;
+        let one = ["variables.places=1"];
+        breaking("broken-pillar", &one, "cylinder 55x105x55, 25 pieces", 22.0, options, &mut rows)?;
+        breaking("broken-bunny", &one, "bunny of 70 samples, 35 pieces", 4.0, options, &mut rows)?;
         Ok(())
     })?;
     Ok(rows)

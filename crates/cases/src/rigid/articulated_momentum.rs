@@ -99,7 +99,7 @@ where
     let resolution = format!("{D}D, {what}, dt = 1/60 s, 10 s");
     out.at_most("change of momentum / sqrt(2 m E)", &resolution, linear, 1e-12, CASE.source);
     // The lever of the angular momentum is the distance flown, some metres.
-    out.at_most("change of angular momentum / (sqrt(2 m E) 1 m)", &resolution, angular, 1e-11, CASE.source);
+    out.at_most("change of angular momentum / (sqrt(2 m E) 1 m)", &resolution, angular, 1e-12, CASE.source);
     out.at_most("joint error (m, rad)", &resolution, error, 1e-9, CASE.source);
     if !driven {
         // No drift: the error of the scheme, of second order, stays bounded.
