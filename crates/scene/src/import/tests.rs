@@ -108,6 +108,24 @@ fn a_urdf_arm_has_its_frames_masses_and_limits() {
 }
 
 #[test]
+fn what_touches_is_the_collision_shape_and_what_is_drawn_stands_in() {
+    let link = |collision: &str| {
+        format!(
+            r#"<robot name="r"><link name="ball"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>
+            <visual><geometry><box size="2 2 2"/></geometry></visual>{collision}</link></robot>"#
+        )
+    };
+    let radius = |text: &str| {
+        let free = Import { fixed: false, ..plain("robot") };
+        let robot = read(text, 0, &free, &Frame::identity()).expect("a robot");
+        world(robot).model().bodies[0].geometry.as_ref().expect("a shape").radius()
+    };
+    let both = link(r#"<collision><geometry><sphere radius="0.25"/></geometry></collision>"#);
+    assert!((radius(&both) - 0.25).abs() < 1e-12);
+    assert!((radius(&link("")) - 3f64.sqrt()).abs() < 1e-12);
+}
+
+#[test]
 fn a_urdf_arm_swings() {
     let mut world = world(imported(ARM));
     for _ in 0..60 {

@@ -164,7 +164,11 @@ pub(super) fn read(robot: &Element, fixed: bool, placement: &Frame<3>) -> Result
 
 fn read_link(element: &Element, name: &str) -> Result<Link, Problem> {
     let mut shapes = Vec::new();
+    // What is drawn stands in where nothing is said of what touches.
     for tag in ["collision", "visual"] {
+        if !shapes.is_empty() {
+            break;
+        }
         for part in element.all(tag) {
             if let Some(primitive) = geometry(&part)? {
                 shapes.push((primitive, origin(&part)?));
