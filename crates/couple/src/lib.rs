@@ -43,7 +43,7 @@ mod world;
 
 pub use articulation::JointReport;
 pub use clock::{Clock, ClockError, StepPolicy};
-pub use diagnostics::{Diagnostics, JointDiagnostics};
+pub use diagnostics::{Diagnostics, ElementDiagnostics, JointDiagnostics};
 pub use model::{Deformable, Formulation, JointOptions, Model, ModelError, Options};
 pub use newcomers::{Newcomer, Newcomers};
 pub use solid_links::{Binding, DampingKeeps};

@@ -8,7 +8,7 @@ use crate::fluid_structure::{End, HeldRow, Resistance};
 use crate::hold::{Cones, Held, hold};
 use crate::soft_contact::{Candidates, Reached, pushing_pairs};
 use crate::solid_links::{Binding, DampingKeeps};
-use crate::{Diagnostics, Model, State};
+use crate::{Diagnostics, ElementDiagnostics, Model, State};
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::collide::{Colliders, DistanceField, Obstacle, ObstacleShape};
 use splashdown_deformable::integrate::{IntegrationReport, Integrator, MOST_STRETCH, Motion, Scheme, Stages};
@@ -629,10 +629,7 @@ where
             match stepped {
                 Ok(one) => {
                     done = after;
-                    report.linear_iterations += one.linear_iterations;
-                    report.newton_iterations += one.newton_iterations;
-                    report.contacts = one.contacts;
-                    report.self_contact = one.self_contact;
+                    report.add_part(&one);
                 }
                 Err(_) if halvings < MOST_HALVINGS => {
                     halvings += 1;
@@ -712,6 +709,7 @@ where
         let kinetic = self.solid.kinetic_energy(&state.motion.velocity);
         let mut at_rest = self.solid.clone();
         let elastic = at_rest.update(&state.motion.position).map_or(f64::NAN, |()| at_rest.energy());
+        out.elements = Some(ElementDiagnostics { inverted: at_rest.inverted(), skipped: at_rest.skipped() });
         let gravity = self.solid.gravity_energy(&state.motion.position);
         out.kinetic_energy += kinetic;
         out.elastic_energy += elastic;

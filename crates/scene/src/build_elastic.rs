@@ -774,6 +774,10 @@ where
             let reason = "`sweeps` do not go with `monolithic`, where contacts are rows of the solve";
             return Err(wrong("[elastic.volume]", reason));
         }
+        if step.self_contact.is_some() && matches!(scheme, Scheme::Implicit(_)) {
+            let reason = "`self_contact` and `incompressible` bodies do not go together with a fully implicit integrator, which knows nothing of the volume until its step is done; \"two_pass\", \"scheme_b\" and \"scheme_c\" have both";
+            return Err(wrong("elastic", reason));
+        }
         let options = IncompressibleOptions {
             recovery_time,
             tolerance,

@@ -1,5 +1,6 @@
 //! Deformable solids: laws, elements, integrators, friction, contact.
 
+mod bad_meshes;
 mod balance;
 mod cantilever;
 mod drop;
@@ -51,6 +52,7 @@ pub(super) const CASES: &[Case] = &[
     self_contact::PILE,
     self_contact::LONG,
     self_contact::TWISTED,
-    soak::MESHES,
+    bad_meshes::CASE,
+    soak::SHORT,
     soak::CASE,
 ];

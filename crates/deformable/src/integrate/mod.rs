@@ -199,6 +199,12 @@ pub struct IntegrationReport {
     pub linear_iterations: usize,
     /// Newton iterations of an implicit step.
     pub newton_iterations: usize,
+    /// Newton solves that stopped above their tolerance and were taken as they were.
+    #[serde(default)]
+    pub unconverged: usize,
+    /// Largest residual at which such a solve stopped, relative to its tolerance; zero if all converged.
+    #[serde(default)]
+    pub residual: f64,
     /// Contacts with obstacles.
     pub contacts: usize,
     /// Self-contact.
@@ -214,6 +220,29 @@ pub struct IntegrationReport {
 }
 
 impl IntegrationReport {
+    /// Adds what Newton's method did.
+    fn count_newton(&mut self, newton: &NewtonReport) {
+        self.newton_iterations += newton.iterations;
+        self.linear_iterations += newton.linear_iterations;
+        if !(newton.residual <= newton.wanted) {
+            self.unconverged += 1;
+            self.residual = self.residual.max(newton.residual / newton.wanted);
+        }
+    }
+
+    /// Adds what a part of a step did: work adds up, errors and contacts are those of the worst and the last part.
+    pub fn add_part(&mut self, part: &Self) {
+        self.linear_iterations += part.linear_iterations;
+        self.newton_iterations += part.newton_iterations;
+        self.unconverged += part.unconverged;
+        self.residual = self.residual.max(part.residual);
+        self.loosened += part.loosened;
+        self.leak = self.leak.max(part.leak);
+        self.incompressible.add_part(&part.incompressible);
+        self.contacts = part.contacts;
+        self.self_contact = part.self_contact;
+    }
+
     /// Adds what a velocity solve took.
     fn count(&mut self, solve: &SolveCount) {
         self.linear_iterations += solve.iterations;

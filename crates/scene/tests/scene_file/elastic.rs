@@ -540,3 +540,43 @@ fn embedded_bodies_go_with_what_they_are_in() {
         assert_eq!(placed, position, "{integrator}");
     }
 }
+
+/// What the log says of elements and of Newton's method: elements inside out at the start and none after, and solves that were cut short.
+#[test]
+fn the_log_tells_of_inverted_elements_and_of_newton() {
+    use splashdown_scene::LogRecord;
+    let tangled = "disturb = { noise = 0.3, seed = 3 }";
+    for (integrator, barrier) in [("scheme_b", false), ("backward_euler", false), ("backward_euler", true)] {
+        let contact = if barrier { "\nself_contact = { thickness = 0.001 }" } else { "" };
+        let cut = if barrier { "\nnewton_iterations = 1" } else { "" };
+        let mut world = bar(&format!("integrator = \"{integrator}\"{contact}{cut}"), tangled);
+        let start = world.diagnostics().elements.expect("elements");
+        assert!(start.inverted > 0, "{integrator}");
+        let report = world.step(0.01).expect("a step");
+        let own = report.solids.expect("a report of the solids");
+        assert!(own.linear_iterations > 0, "{integrator}: {own:?}");
+        assert_eq!(own.newton_iterations > 0, integrator == "backward_euler", "{integrator}: {own:?}");
+        assert_eq!((own.unconverged > 0, own.residual > 1.0), (barrier, barrier), "{integrator}: {own:?}");
+        let record = LogRecord::of_step(world.diagnostics(), report);
+        let line: serde_json::Value = serde_json::from_slice(&record.to_line()).expect("a line");
+        assert!(line["elements"]["inverted"].is_number() && line["solids"]["unconverged"].is_number());
+        if !barrier {
+            run(&mut world, 100);
+            assert_eq!(world.diagnostics().elements.expect("elements").inverted, 0, "{integrator}");
+        }
+    }
+}
+
+#[test]
+fn volume_and_self_contact_need_an_integrator_that_has_both() {
+    for (integrator, goes) in [("scheme_b", true), ("two_pass", true), ("backward_euler", false)] {
+        let text = format!(
+            "dimension = 3\n[time]\nend = 1\n[elastic]\nintegrator = \"{integrator}\"\nself_contact = {{ thickness = 0.01 }}\n[[deformable]]\nname = \"jelly\"\ngeometry = {{ box = {{ from = [0, 0, 0], size = [1, 1, 1], cells = [2, 2, 2] }} }}\ndensity = 1000\nmaterial = {{ young = 1000, poisson = 0 }}\nelastic = {{ incompressible = true }}\n"
+        );
+        let scene = Scene::parse("jelly.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
+        match build(&scene) {
+            Ok(_) => assert!(goes, "{integrator}"),
+            Err(error) => assert!(!goes && error.to_string().contains("two_pass"), "{integrator}: {error}"),
+        }
+    }
+}
