@@ -1,6 +1,6 @@
 //! Random soak: 300 scenes of random bodies of every kind of element, laws, plasticity, fibres, springs, holds, self-contact, integrators, steps that change from one to the next, and
 //! obstacles that rest, press or fall; a third of them from tangled starts. Each stays finite or reports why; those that start tangled are asked whether they recover; every tenth is
-//! stopped half way, built anew from its text and goes on to the bit.
+//! stopped half way, built anew from its text and goes on with other threads to the bit.
 //!
 //! Source: issue 4, must show 4; spec/deformable-solids.md T25.
 
@@ -53,6 +53,7 @@ fn soak(out: &mut Measurements, scenes: u64) -> Result<(), CaseError> {
     let mut outcomes = Outcomes::default();
     for seed in 0..scenes {
         let text = scene(seed);
+        if std::env::var("SOAK").is_ok() { eprintln!("DEBUG seed {seed} {:?}\n{text}", std::time::SystemTime::now()); }
         let built = |text: &str| {
             let scene = Scene::parse("soak.toml", text, &[]).map_err(failed("reading a random scene"))?;
             build(&scene).map_err(|error| {
@@ -126,7 +127,10 @@ where
     }
     if let Some(state) = half {
         let fits = again.restore(state);
-        let done = steps[steps.len() / 2..].iter().all(|&dt| again.step(dt).is_ok());
+        // With another number of threads, too.
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build();
+        let mut rest = || steps[steps.len() / 2..].iter().all(|&dt| again.step(dt).is_ok());
+        let done = pool.is_ok_and(|pool| pool.install(&mut rest));
         if !(fits && done && again.state() == world.state()) {
             eprintln!("seed {seed}: went on differently");
             outcomes.different += 1;

@@ -544,7 +544,7 @@ fn embedded_bodies_go_with_what_they_are_in() {
 /// What the log says of elements and of Newton's method: elements inside out at the start and none after, and solves that were cut short.
 #[test]
 fn the_log_tells_of_inverted_elements_and_of_newton() {
-    use splashdown_scene::LogRecord;
+    use splashdown_scene::log::LogRecord;
     let tangled = "disturb = { noise = 0.3, seed = 3 }";
     for (integrator, barrier) in [("scheme_b", false), ("backward_euler", false), ("backward_euler", true)] {
         let contact = if barrier { "\nself_contact = { thickness = 0.001 }" } else { "" };
