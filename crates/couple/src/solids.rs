@@ -115,6 +115,17 @@ where
     pub safety: f64,
     /// Held particles that are let go.
     pub releases: Vec<Release>,
+    /// Loads that change in time.
+    pub loads: Vec<ScheduledLoad>,
+}
+
+/// A load whose size changes in time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScheduledLoad {
+    /// Its place among the forces of the solid.
+    pub force: usize,
+    /// Factor against time (s), linear in between.
+    pub factor: Vec<[f64; 2]>,
 }
 
 /// Particles that are held until a time.
@@ -249,6 +260,7 @@ where
             inside: Vec::new(),
             safety: 0.5,
             releases: Vec::new(),
+            loads: Vec::new(),
         }
     }
 
@@ -671,6 +683,9 @@ where
             for force in &mut self.solid.forces_mut()[body.forces.clone()] {
                 force.set_strength(strength);
             }
+        }
+        for load in &self.loads {
+            self.solid.forces_mut()[load.force].set_strength(piecewise(&load.factor, time));
         }
         for body in self.bodies.iter().filter(|body| !body.activation.is_empty()) {
             let activation = piecewise(&body.activation, time);

@@ -53,12 +53,10 @@ fn soak(out: &mut Measurements, scenes: u64) -> Result<(), CaseError> {
     let mut outcomes = Outcomes::default();
     for seed in 0..scenes {
         let text = scene(seed);
-        if std::env::var("SOAK").is_ok() { eprintln!("DEBUG seed {seed} {:?}\n{text}", std::time::SystemTime::now()); }
         let built = |text: &str| {
             let scene = Scene::parse("soak.toml", text, &[]).map_err(failed("reading a random scene"))?;
-            build(&scene).map_err(|error| {
-                CaseError::new("building a random scene", format!("{seed}: {error}\n{text}"))
-            })
+            let told = |error| CaseError::new("building a random scene", format!("{seed}: {error}\n{text}"));
+            build(&scene).map_err(told)
         };
         match (built(&text)?, built(&text)?) {
             (AnyWorld::Two(world), AnyWorld::Two(again)) => run(seed, *world, *again, &mut outcomes),
@@ -203,7 +201,6 @@ fn scene(seed: u64) -> String {
         "quasistatic",
     ];
     let integrator = integrators[random.index(integrators.len())];
-    let implicit = matches!(integrator, "backward_euler" | "average_acceleration" | "quasistatic");
     let models = [
         "rotated_linear",
         "fixed_corotated",
@@ -249,7 +246,8 @@ fn scene(seed: u64) -> String {
             ));
         }
     }
-    let noise = [0.0, 0.0, 0.3, 1.0][random.index(4)];
+    // A model of pressure only has the energy of the noise and nothing that gathers its parts again.
+    let noise = if model == "compressible_flow" { 0.0 } else { [0.0, 0.0, 0.3, 1.0][random.index(4)] };
     if noise > 0.0 {
         elastic.push(format!("disturb = {{ noise = {noise}, seed = {seed} }}"));
     }
@@ -267,6 +265,10 @@ fn scene(seed: u64) -> String {
             young
         ));
     }
+    // Without inertia a body must be held over an area, as balls are not.
+    let side = geometry.contains("box") || geometry.contains("sheet");
+    let integrator = if integrator == "quasistatic" && !side { "scheme_b" } else { integrator };
+    let implicit = matches!(integrator, "backward_euler" | "average_acceleration" | "quasistatic");
     let held = integrator == "quasistatic" || chance(0.3);
     if held {
         // The side at x = 0, held, moved or turned, and perhaps let go.
@@ -308,7 +310,10 @@ fn scene(seed: u64) -> String {
         ));
     }
     let simplices = kind == Kind::Simplices;
-    if simplices && !plane && chance(0.15) {
+    let plain = !elastic.iter().any(|own| own.starts_with("springs"));
+    // Twisted middles have hardly any size, and explicit steps that go with it.
+    let plain = plain && (noise == 0.0 || implicit);
+    if simplices && !plane && plain && chance(0.15) {
         elastic.push("quadratic = true".into());
     }
     // Surfaces that pass through each other at the start are not what contact keeps apart.
@@ -359,7 +364,7 @@ fn scene(seed: u64) -> String {
     }
     text += &format!(
         "[[deformable]]\nname = \"soft\"\ngeometry = {geometry}\ndensity = {}\nmaterial = {{ {material} }}\n",
-        10f64.powf(random.uniform(0.0, 3.0))
+        10f64.powf(random.uniform(1.0, 3.0))
     );
     text += &format!("elastic = {{ {} }}\n", elastic.join(", "));
     text
