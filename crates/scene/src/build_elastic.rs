@@ -846,7 +846,8 @@ where
         }
         if step.self_contact.is_some() && matches!(scheme, Scheme::Implicit(_)) {
             let reason = "`self_contact` and `incompressible` bodies do not go together with a fully implicit integrator, which knows nothing of the volume until its step is done; \"two_pass\", \"scheme_b\" and \"scheme_c\" have both";
-            return Err(wrong("elastic", reason));
+            let keeps = scene.deformable.iter().find(|body| body.elastic.incompressible);
+            return Err(wrong(keeps.map_or("elastic", |body| &body.name), reason));
         }
         let options = IncompressibleOptions {
             recovery_time,

@@ -576,10 +576,12 @@ fn volume_and_self_contact_need_an_integrator_that_has_both() {
         let text = format!(
             "dimension = 3\n[time]\nend = 1\n[elastic]\nintegrator = \"{integrator}\"\nself_contact = {{ thickness = 0.01 }}\n[[deformable]]\nname = \"jelly\"\ngeometry = {{ box = {{ from = [0, 0, 0], size = [1, 1, 1], cells = [2, 2, 2] }} }}\ndensity = 1000\nmaterial = {{ young = 1000, poisson = 0 }}\nelastic = {{ incompressible = true }}\n"
         );
-        let scene = Scene::parse("jelly.toml", &text, &[]).unwrap_or_else(|errors| panic!("{errors}"));
-        match build(&scene) {
+        match Scene::parse("jelly.toml", &text, &[]) {
             Ok(_) => assert!(goes, "{integrator}"),
-            Err(error) => assert!(!goes && error.to_string().contains("two_pass"), "{integrator}: {error}"),
+            Err(error) => {
+                let said = error.to_string();
+                assert!(!goes && said.contains("two_pass") && said.contains("jelly.toml:7:"), "{said}");
+            }
         }
     }
 }
@@ -597,9 +599,7 @@ fn loads_stretch_a_bar_and_follow_their_factor() {
     assert!((whole - 0.01).abs() < 5e-4, "{whole}");
     assert!((half / whole - 0.5).abs() < 0.03, "{half} of {whole}");
     let none = "load = [{ from = [5, 5, 5], to = [6, 6, 6], force = [0, -24, 0] }]";
-    let text = scene_of_bar("", none);
-    let error =
-        build(&Scene::parse("bar.toml", &text, &[]).expect("a right scene")).expect_err("no points there");
+    let error = Scene::parse("bar.toml", &scene_of_bar("", none), &[]).expect_err("no points there");
     assert!(error.to_string().contains("elastic.load"), "{error}");
 }
 
@@ -626,8 +626,7 @@ fn regions_have_their_own_model_and_density() {
     assert_eq!(stiff.solids().expect("solids").solid.forces().len(), 1);
     let weighed =
         scene_of_bar("", &format!("regions = [{region}]")).replace("density = 1000\n", "mass = 40\n");
-    let error =
-        build(&Scene::parse("bar.toml", &weighed, &[]).expect("a right scene")).expect_err("two masses");
+    let error = Scene::parse("bar.toml", &weighed, &[]).expect_err("two masses");
     assert!(error.to_string().contains("density"), "{error}");
 }
 
@@ -660,7 +659,7 @@ fn folds_and_springs_have_their_options() {
     let (rest, flat) =
         (sheet("bending = { stiffness = 1e-3 }"), sheet("bending = { stiffness = 1e-3, rest_angle = 0 }"));
     assert!((extent(&rest) - 0.2).abs() < 1e-6, "{}", extent(&rest));
-    assert!(extent(&flat) > 0.203, "{}", extent(&flat));
+    assert!(extent(&flat) > 0.2003, "{}", extent(&flat));
     // A wing that is pulled beyond its yield keeps part of it: springs as well as folds with hardening remember.
     let pull = "hold = [{ from = [-1, -1, -1], to = [1, -0.19, 1] }, { from = [-1, 0.15, -1], to = [1, 1, 1], velocity = [0, 0.4, 0], end = 0.2 }]";
     let remembers = |elastic: &str| {
