@@ -17,6 +17,7 @@ mod recovery;
 mod rolling;
 mod self_contact;
 mod set_up;
+mod shell;
 mod soak;
 mod structures;
 mod tangled;
@@ -40,11 +41,14 @@ pub(super) const CASES: &[Case] = &[
     elastica::SHEET,
     waves::CASE,
     plasticity::CASE,
+    shell::CASE,
+    shell::COLUMN,
     tangled::CASE,
     structures::CASE,
     rolling::CASE,
     layers::CASE,
     machines::ROLLERS,
+    machines::GEARS,
     machines::PRESS,
     drop::CASE,
     puddles::CASE,
