@@ -25,7 +25,7 @@ use splashdown_deformable::{
 };
 use splashdown_geometry::generate::{
     CubeSplit, Diagonals, bag_triangles, ball_tetrahedra, box_hexahedra, box_tetrahedra, disc_triangles,
-    sheet, subdivide, torus_tetrahedra,
+    fill_surface, sheet, subdivide, torus_tetrahedra,
 };
 use splashdown_geometry::mesh::{
     Corners, HexahedronMesh, Mesh, MeshError, SurfaceMesh, TetrahedronMesh, TriangleMesh,
@@ -265,6 +265,17 @@ impl ElasticSpace<3> for Dim<3> {
                     *point = *point * own.scale + offset;
                 }
                 let weld = own.weld;
+                if let Some(cell) = own.fill {
+                    if own.surface {
+                        return Err(wrong(
+                            name,
+                            "`fill` makes an inside, which `surface` leaves out; give one of them",
+                        ));
+                    }
+                    let mesh = loaded.into_triangles::<3>().map_err(|error| wrong(name, error))?;
+                    let filled = fill_surface::<3, 4>(&welded(name, mesh, weld)?, cell);
+                    return tetrahedra(filled.map_err(|error| wrong(name, error))?.mesh);
+                }
                 if own.surface {
                     let mesh = loaded.into_triangles::<3>().map_err(|error| wrong(name, error))?;
                     return Ok(cloth(welded(name, mesh, weld)?));

@@ -199,6 +199,9 @@ pub struct IntegrationReport {
     pub linear_iterations: usize,
     /// Newton iterations of an implicit step.
     pub newton_iterations: usize,
+    /// Velocity solves that stopped above their tolerance, by less than ten times, and were taken as they were.
+    #[serde(default)]
+    pub unfinished: usize,
     /// Newton solves that stopped above their tolerance and were taken as they were.
     #[serde(default)]
     pub unconverged: usize,
@@ -234,6 +237,7 @@ impl IntegrationReport {
     pub fn add_part(&mut self, part: &Self) {
         self.linear_iterations += part.linear_iterations;
         self.newton_iterations += part.newton_iterations;
+        self.unfinished += part.unfinished;
         self.unconverged += part.unconverged;
         self.residual = self.residual.max(part.residual);
         self.loosened += part.loosened;
@@ -318,6 +322,8 @@ where
     kept: Vec<Link<D>>,
     /// How far ahead (s) of the present positions the elastic forces of velocity solves are; 0 with explicit elasticity.
     ahead: f64,
+    /// Velocity solves of the present step that stopped above their tolerance, near enough to go on.
+    unfinished: usize,
     workspace: Workspace,
 }
 
@@ -376,6 +382,7 @@ where
             touches: Vec::new(),
             kept: Vec::new(),
             ahead: 0.0,
+            unfinished: 0,
             workspace: Workspace::default(),
         }
     }
@@ -434,6 +441,7 @@ where
         solid.place_embedded(&mut next.position);
         solid.place_embedded(&mut next.velocity);
         next.time = motion.time + dt;
+        report.unfinished += std::mem::take(&mut self.unfinished);
         if let Some(at) = next.position.iter().chain(&next.velocity).position(|value| !value.is_finite()) {
             return Err(IntegrateError::NotFinite { particle: at % next.position.len() / D });
         }

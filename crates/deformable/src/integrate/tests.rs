@@ -313,3 +313,27 @@ fn collisions_act_between_lagrangian_velocities_and_positions() {
     let distance = motion.point::<3>(0).dot(&normal);
     assert!(distance.abs() < 1e-9, "{distance}");
 }
+
+/// The two-pass step has the friction of the explicit schemes: a particle on an incline gets the speed that is exact, and is as far as a first-order step is.
+#[test]
+fn two_passes_slide_as_coulomb_says() {
+    let angle = 30f64.to_radians();
+    let gravity = Vector::<2>::new(9.8 * angle.sin(), -9.8 * angle.cos());
+    let steps = 240;
+    let mut solid = Solid::<2>::new(vec![1.0], vec![false], gravity);
+    let mut integrator = Integrator::new(Scheme::TwoPass);
+    integrator.surface = vec![0];
+    let plane = Shape::half_space(Vector::<2>::new(0.0, 1.0), 0.0).unwrap();
+    integrator.obstacles.push(Obstacle::fixed("plane", plane, Frame::identity(), 0.3));
+    let mut motion = Motion { position: vec![0.0; 2], velocity: vec![0.0; 2], time: 0.0 };
+    for _ in 0..steps {
+        integrator.step(&mut solid, &mut motion, 1.0 / f64::from(steps)).unwrap();
+    }
+    assert!((motion.velocity[0] - 2.35389).abs() < 5e-6, "{:?}", motion.velocity);
+    assert!(
+        (motion.position[0] - 1.17694 * (1.0 + 1.0 / f64::from(steps))).abs() < 1e-4,
+        "{:?}",
+        motion.position
+    );
+    assert!(motion.position[1].abs() < 1e-12);
+}

@@ -107,6 +107,11 @@ pub struct FileGeometry {
     /// Read a surface of triangles as cloth instead of elements with an inside.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub surface: bool,
+    /// Fill a closed surface of triangles with tetrahedra of about this edge (m, after scaling). What is thinner is lost, and sharp edges are cut off within an edge. Default: the file has tetrahedra or
+    /// hexahedra.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub fill: Option<f64>,
     /// Factor for all coordinates (no unit).
     #[serde(default = "one")]
     #[schemars(extend("exclusiveMinimum" = 0))]

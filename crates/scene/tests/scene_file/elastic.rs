@@ -489,6 +489,16 @@ fn meshes_from_files_hang_together_or_are_refused() {
     mixed.points.extend(bricks.points.iter().map(|x| x + Vector::<3>::new(1.0, 0.0, 0.0)));
     mixed.hexahedra = bricks.hexahedra.iter().map(|corners| corners.map(|point| point + 20)).collect();
     refused("mixed.vtk", &mixed, "", "a body is made of one kind");
+    // A closed surface is filled; one that leaks, or is thinner than what fills it, is not.
+    let around = whole.boundary().expect("a boundary").mesh;
+    let skin = AnyMesh { points: around.points, triangles: around.elements, ..AnyMesh::default() };
+    let filled = parse("skin.stl", &skin, ", fill = 0.2").expect("a scene");
+    let AnyWorld::Three(world) = build(&filled).expect("a world") else { panic!("three dimensions") };
+    let mass: f64 = world.solids().expect("solids").solid.masses().iter().sum();
+    assert!((mass - 1.0).abs() < 0.1, "{mass} kg of 1");
+    refused("open.stl", &triangles, ", fill = 0.2", "cannot be filled");
+    refused("coarse.stl", &skin, ", fill = 4", "too coarse");
+    refused("both.stl", &skin, ", fill = 0.2, surface = true", "give one of them");
 }
 
 /// A block that hangs, a weight in it and a pearl in the weight, these with `weight` and `pearl` in their tables.
