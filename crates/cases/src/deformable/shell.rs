@@ -73,12 +73,12 @@ fn press(plastic: bool) -> Result<(f64, f64), CaseError> {
     let mesh = arch();
     let own = Material {
         law: Law::safe(Model::RotatedLinear),
-        lame: Lame::plane_stress(2e5, 0.3).map_err(failed("material"))?,
+        lame: Lame::plane_stress(5e5, 0.3).map_err(failed("material"))?,
         density: 300.0,
-        damping: Damping { kind: DampingKind::Blend, time: 0.002 },
+        damping: Damping { kind: DampingKind::Blend, time: 0.004 },
     };
     let mut elements = Elements::membrane(&mesh, 0, 5e-3, own).map_err(failed("elements"))?;
-    let mut bending = Bending::new(&mesh, 0, BendingModel::DiscreteShells, 4e-4, 1e-6);
+    let mut bending = Bending::new(&mesh, 0, BendingModel::DiscreteShells, 6e-3, 2e-5);
     if plastic {
         let law = Plasticity { criterion: Yield::Full { limit: 0.02 }, limit: 2.0 };
         elements.set_plasticity(law).map_err(failed("plasticity"))?;
@@ -89,7 +89,7 @@ fn press(plastic: bool) -> Result<(f64, f64), CaseError> {
         elements,
         |mass| masses.add_masses(mass),
         mesh.points.len(),
-        Vector::<3>::new(0.0, -9.81, 0.0),
+        Vector::zeros(),
     );
     solid.add(bending);
     let plane = |down: f64, height: f64| -> Result<Obstacle<3>, CaseError> {
@@ -104,7 +104,7 @@ fn press(plastic: bool) -> Result<(f64, f64), CaseError> {
     let dt = 0.4 * solid.stable_step();
     let steps = |seconds: f64| (seconds / dt).ceil() as usize;
     let mut least = f64::INFINITY;
-    for (speed, time) in [(-0.55, 0.3), (0.55, 0.3), (0.0, 0.8)] {
+    for (speed, time) in [(-0.8, 0.2), (0.8, 0.2), (0.0, 0.5)] {
         integrator.obstacles[1].twist = Twist { linear: Vector::<3>::new(0.0, speed, 0.0), ..Twist::zero() };
         let obstacle = &mut integrator.obstacles[1];
         obstacle.end = obstacle.start.moved(&obstacle.twist, dt);
@@ -123,7 +123,7 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
     let resolution = "3520 triangles";
     for (name, low) in [("plastic", low), ("elastic", elastic_low)] {
         let resolution = format!("{resolution}, {name}");
-        out.at_most("height under the plate (m)", &resolution, low, 0.25, "it is pressed to 0.245");
+        out.at_most("height under the plate (m)", &resolution, low, 0.26, "it is pressed to 0.25");
     }
     out.at_least("permanent set (m)", resolution, set, 0.02, "spec E6: above 0");
     out.at_least(
