@@ -219,28 +219,23 @@ where
         let its = force.element_nodes(element);
         its.len() >= corners && nodes.iter().all(|node| its.contains(&(node + first)))
     };
+    // What a force remembers may be of another moment of the step; the picture is of the state alone.
+    let mut forces: Vec<(&dyn Force<D>, Vec<f64>)> = Vec::new();
+    for force in own {
+        let mut now = force.boxed();
+        now.update(position).ok()?;
+        forces.extend(now.stresses().map(|values| (&**force, values)));
+    }
     // Each force has its elements in the order of the body's.
-    let forces: Vec<&Box<dyn Force<D>>> = own.iter().filter(|force| force.stresses().is_some()).collect();
     let mut next = vec![0; forces.len()];
-    let mut places = Vec::with_capacity(body.count());
+    let mut stresses = Vec::with_capacity(body.count());
     for nodes in body.elements.chunks_exact(corners) {
-        let at = (0..forces.len())
-            .find(|&at| next[at] < forces[at].elements() && same(&**forces[at], next[at], nodes))?;
-        places.push((at, next[at]));
+        let has = |at: &usize| next[*at] < forces[*at].1.len() && same(forces[*at].0, next[*at], nodes);
+        let at = (0..forces.len()).find(has)?;
+        stresses.push(forces[at].1[next[at]] as f32);
         next[at] += 1;
     }
-    // What a force remembers may be of another moment of the step; the picture is of the state alone.
-    let mut values = Vec::new();
-    for (force, count) in forces.iter().zip(&next) {
-        let mut force = force.boxed();
-        if *count == 0 {
-            values.push(Vec::new());
-            continue;
-        }
-        force.update(position).ok()?;
-        values.push(force.stresses()?);
-    }
-    Some(places.into_iter().map(|(force, element)| values[force][element] as f32).collect())
+    Some(stresses)
 }
 
 /// Where the joints are, and how far their two sides are apart.

@@ -198,6 +198,9 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
     Ok(())
 }
 
+/// Energy (J), forces (N), and on which side of each threshold the stretches are.
+type Sample = (f64, Vec<f64>, Vec<(bool, i32)>);
+
 /// The same for membranes, through their elements: forces against energy, stiffness against forces.
 fn membranes(out: &mut Measurements) -> Result<(), CaseError> {
     let points = vec![
@@ -218,7 +221,7 @@ fn membranes(out: &mut Measurements) -> Result<(), CaseError> {
                 let x: Vec<f64> = rest.iter().map(|x| x + random.uniform(-0.25, 0.25)).collect();
                 let d = random.vector(9);
                 let h = 1e-4;
-                let mut at = |by: f64| -> Result<(f64, Vec<f64>, Vec<(bool, i32)>), CaseError> {
+                let mut at = |by: f64| -> Result<Sample, CaseError> {
                     let x: Vec<f64> = x.iter().zip(&d).map(|(x, d)| x + by * h * d).collect();
                     force.update(&x).map_err(failed("updating"))?;
                     let mut own = vec![0.0; 9];

@@ -243,7 +243,7 @@ fn run_rollers(out: &mut Measurements) -> Result<(), CaseError> {
     let spline = Model::Spline { compression: SplineBranch::default(), extension: SplineBranch::default() };
     let own = material(spline, 3e4, 0.3, 300.0, 0.02)?;
     let block =
-        box_hexahedra(Vector::<3>::new(-0.9, -0.15, -0.15), Vector::<3>::new(-0.3, 0.15, 0.15), [24, 13, 13])
+        box_hexahedra(Vector::<3>::new(-0.9, -0.15, -0.15), Vector::<3>::new(-0.3, 0.15, 0.15), [16, 8, 8])
             .map_err(failed("meshing"))?;
     let elements = Elements::hexahedra(&block, 0, own).map_err(failed("elements"))?;
     let masses = elements.clone();

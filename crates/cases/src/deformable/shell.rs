@@ -85,12 +85,7 @@ fn press(plastic: bool) -> Result<(f64, f64), CaseError> {
         bending = bending.with_plasticity(BendingPlasticity { yield_angle: 0.05, hardening: 0.1 });
     }
     let masses = elements.clone();
-    let mut solid = solid_of(
-        elements,
-        |mass| masses.add_masses(mass),
-        mesh.points.len(),
-        Vector::zeros(),
-    );
+    let mut solid = solid_of(elements, |mass| masses.add_masses(mass), mesh.points.len(), Vector::zeros());
     solid.add(bending);
     let plane = |down: f64, height: f64| -> Result<Obstacle<3>, CaseError> {
         let shape = Shape::half_space(Vector::<3>::new(0.0, down, 0.0), 0.0).map_err(failed("a plate"))?;
