@@ -26,6 +26,7 @@ MOMENT = {"quickstart": 0.35, "quickstart-2d": 0.35, "fountain": 0.3, "box-stack
 LOOK = {
     "hexahedral-beam": ["--zoom", "0.9"],
     "pouring": ["--from", "0.4,0.6,1"],
+    "soft-pile": ["--from", "0.4,1.2,0.8"],
     "smoke-ring": ["--zoom", "1.5"],
     "smoke-sphere": ["--zoom", "1.7"],
     "pile-1000": ["--zoom", "1.2"],

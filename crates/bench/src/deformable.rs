@@ -1,6 +1,7 @@
 //! Deformable solids: force evaluation with decomposition, memory, explicit and implicit steps and their growth with size, the clamped beam and the cloth of the marks.
 
 use crate::{BenchError, BenchOptions, BenchRow, Benchmark, CpuClock, Mark, Peer};
+use rayon::prelude::*;
 use splashdown_deformable::contact::{
     BarrierOptions, ContactSurface, SelfContact, SelfContactOptions, intersections,
 };
@@ -90,6 +91,7 @@ pub(crate) fn forces(options: &BenchOptions, rows: &mut Vec<BenchRow>) -> Result
                 .build()
                 .map_err(failed("starting threads"))?;
             let mut elements = elements.clone();
+            let bandwidth = pool.install(bandwidth);
             let best = pool.install(|| {
                 let mut force = vec![0.0; x.len()];
                 let mut best = f64::INFINITY;
@@ -107,6 +109,10 @@ pub(crate) fn forces(options: &BenchOptions, rows: &mut Vec<BenchRow>) -> Result
             rows.push(
                 row(&quantity, count as f64 / best * 1e-6, "million/s", threads, &size).with_mark_if(mark),
             );
+            // All that elements keep goes by once for the decompositions and once for the forces.
+            let bound = 2.0 * elements.bytes() as f64 / bandwidth;
+            let quantity = format!("its part of what memory bandwidth allows, {name}");
+            rows.push(row(&quantity, bound / best, "of 1", threads, &size));
         }
         rows.push(
             row(&format!("memory, {name}"), elements.bytes() as f64 / count as f64, "bytes/tet", 1, &size)
@@ -114,6 +120,22 @@ pub(crate) fn forces(options: &BenchOptions, rows: &mut Vec<BenchRow>) -> Result
         );
     }
     Ok(())
+}
+
+/// Bytes a second that the threads of the present pool move: the best of some sums of two arrays into a third, far larger than the caches.
+fn bandwidth() -> f64 {
+    const COUNT: usize = 1 << 23;
+    let (a, b) = (vec![1.0f64; COUNT], vec![2.0f64; COUNT]);
+    let mut c = vec![0.0f64; COUNT];
+    let mut best = f64::INFINITY;
+    for _ in 0..5 {
+        let start = Instant::now();
+        let parts = c.par_chunks_mut(1 << 16).zip(a.par_chunks(1 << 16)).zip(b.par_chunks(1 << 16));
+        parts.for_each(|((c, a), b)| c.iter_mut().zip(a).zip(b).for_each(|((c, a), b)| *c = a + 3.0 * b));
+        best = best.min(start.elapsed().as_secs_f64());
+    }
+    std::hint::black_box(&c);
+    (3 * COUNT * size_of::<f64>()) as f64 / best
 }
 
 /// One explicit and one implicit step of a soft cube.

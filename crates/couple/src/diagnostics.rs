@@ -29,12 +29,24 @@ pub struct Diagnostics {
     pub total_energy: f64,
     /// Largest speed of a particle or a body's centre (m/s).
     pub max_speed: f64,
+    /// The elements of deformable bodies, if there are any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub elements: Option<ElementDiagnostics>,
     /// How well the joints hold, if there are any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub joints: Option<JointDiagnostics>,
     /// The fluid, which is not part of the totals above.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fluid: Option<FluidDiagnostics>,
+}
+
+/// In what state the elements are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ElementDiagnostics {
+    /// Elements that are inside out.
+    pub inverted: usize,
+    /// Parts of forces left out because they have no size, such as hinges beside a triangle without area.
+    pub skipped: usize,
 }
 
 /// Largest errors of all joints.
@@ -102,6 +114,7 @@ impl Diagnostics {
                     angular_limit_error: errors.angular_limit,
                 }
             }),
+            elements: None,
             fluid: None,
         }
     }

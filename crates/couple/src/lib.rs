@@ -43,11 +43,11 @@ mod world;
 
 pub use articulation::JointReport;
 pub use clock::{Clock, ClockError, StepPolicy};
-pub use diagnostics::{Diagnostics, JointDiagnostics};
+pub use diagnostics::{Diagnostics, ElementDiagnostics, JointDiagnostics};
 pub use model::{Deformable, Formulation, JointOptions, Model, ModelError, Options};
 pub use newcomers::{Newcomer, Newcomers};
 pub use solid_links::{Binding, DampingKeeps};
-pub use solids::{Release, SolidBody, SolidElement, SolidState, Solids};
+pub use solids::{Release, ScheduledLoad, SolidBody, SolidElement, SolidState, Solids};
 pub use solve::{BlockReport, SolveReport};
 pub use stage_totals::{StageTotals, Tag};
 pub use stages::{Stage, stage, take_stage_seconds};

@@ -8,7 +8,7 @@ use crate::fluid_structure::{End, HeldRow, Resistance};
 use crate::hold::{Cones, Held, hold};
 use crate::soft_contact::{Candidates, Reached, pushing_pairs};
 use crate::solid_links::{Binding, DampingKeeps};
-use crate::{Diagnostics, Model, State};
+use crate::{Diagnostics, ElementDiagnostics, Model, State};
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::collide::{Colliders, DistanceField, Obstacle, ObstacleShape};
 use splashdown_deformable::integrate::{IntegrationReport, Integrator, MOST_STRETCH, Motion, Scheme, Stages};
@@ -115,6 +115,17 @@ where
     pub safety: f64,
     /// Held particles that are let go.
     pub releases: Vec<Release>,
+    /// Loads that change in time.
+    pub loads: Vec<ScheduledLoad>,
+}
+
+/// A load whose size changes in time.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ScheduledLoad {
+    /// Its place among the forces of the solid.
+    pub force: usize,
+    /// Factor against time (s), linear in between.
+    pub factor: Vec<[f64; 2]>,
 }
 
 /// Particles that are held until a time.
@@ -249,6 +260,7 @@ where
             inside: Vec::new(),
             safety: 0.5,
             releases: Vec::new(),
+            loads: Vec::new(),
         }
     }
 
@@ -629,10 +641,7 @@ where
             match stepped {
                 Ok(one) => {
                     done = after;
-                    report.linear_iterations += one.linear_iterations;
-                    report.newton_iterations += one.newton_iterations;
-                    report.contacts = one.contacts;
-                    report.self_contact = one.self_contact;
+                    report.add_part(&one);
                 }
                 Err(_) if halvings < MOST_HALVINGS => {
                     halvings += 1;
@@ -675,6 +684,9 @@ where
                 force.set_strength(strength);
             }
         }
+        for load in &self.loads {
+            self.solid.forces_mut()[load.force].set_strength(piecewise(&load.factor, time));
+        }
         for body in self.bodies.iter().filter(|body| !body.activation.is_empty()) {
             let activation = piecewise(&body.activation, time);
             for force in &mut self.solid.forces_mut()[body.forces.clone()] {
@@ -712,6 +724,7 @@ where
         let kinetic = self.solid.kinetic_energy(&state.motion.velocity);
         let mut at_rest = self.solid.clone();
         let elastic = at_rest.update(&state.motion.position).map_or(f64::NAN, |()| at_rest.energy());
+        out.elements = Some(ElementDiagnostics { inverted: at_rest.inverted(), skipped: at_rest.skipped() });
         let gravity = self.solid.gravity_energy(&state.motion.position);
         out.kinetic_energy += kinetic;
         out.elastic_energy += elastic;

@@ -4,6 +4,7 @@ use crate::breaking::{Breaking, MOST_BREAKS_A_STEP};
 use crate::fluid::{FluidScratch, advance_fluid};
 use crate::step::{Advanced, advance};
 use crate::{Broken, Diagnostics, Model, ModelError, State, StepError, StepReport};
+use splashdown_deformable::integrate::IntegrationReport;
 use splashdown_deformable::{Particles, Spring};
 use splashdown_fluid::{FluidModel, FluidState};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
@@ -52,6 +53,8 @@ where
     /// The state before the step, once it has been changed.
     before: Option<State<D>>,
     broken: Vec<Broken>,
+    /// What the parts that are done took.
+    solids: Option<IntegrationReport>,
 }
 
 impl<const D: usize> Default for Taken<D>
@@ -59,7 +62,7 @@ where
     Dim<D>: Space<D>,
 {
     fn default() -> Self {
-        Self { before: None, broken: Vec::new() }
+        Self { before: None, broken: Vec::new(), solids: None }
     }
 }
 
@@ -335,7 +338,14 @@ where
             parts += 1;
             let mut report = report;
             if let Some(solids) = self.solids.as_mut().filter(|solids| !solids.takes_part()) {
-                solids.follow(&self.model.bodies, &self.state, &mut state, part).map_err(failed)?;
+                let followed = solids.follow(&self.model.bodies, &self.state, &mut state, part);
+                report.solids = Some(followed.map_err(failed)?);
+            }
+            if let Some(own) = &mut report.solids {
+                // What the parts before took, too.
+                let mut sum = taken.solids.take().unwrap_or_default();
+                sum.add_part(own);
+                *own = sum;
             }
             // VI.
             if let Some((fluid, solves)) = advance_fluid(&self.model, &self.state, part, &mut self.fluid)? {
@@ -344,6 +354,7 @@ where
             }
             if more > 1.0 {
                 done += part;
+                taken.solids = report.solids;
                 let before = std::mem::replace(&mut self.state, state);
                 taken.before.get_or_insert(before);
                 continue;

@@ -144,11 +144,6 @@ impl Bending {
         self.state.iter().map(|hinge| hinge.angle)
     }
 
-    /// Hinges that are left out because a triangle has (nearly) no area.
-    pub fn skipped(&self) -> usize {
-        self.state.iter().filter(|hinge| hinge.edge == 0.0).count()
-    }
-
     /// `d psi/d theta` and its derivative (an upper bound for the sine model).
     fn moment(&self, hinge: usize) -> (f64, f64) {
         let state = &self.state[hinge];
@@ -197,6 +192,11 @@ impl Bending {
 }
 
 impl Force<3> for Bending {
+    /// Hinges beside a triangle of (nearly) no area.
+    fn skipped(&self) -> usize {
+        self.state.iter().filter(|hinge| hinge.edge == 0.0).count()
+    }
+
     fn name(&self) -> &str {
         "bending"
     }

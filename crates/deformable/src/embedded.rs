@@ -275,6 +275,10 @@ impl<const D: usize> Force<D> for Embedded<D> {
         self.inner.inverted()
     }
 
+    fn skipped(&self) -> usize {
+        self.inner.skipped()
+    }
+
     fn history(&self) -> Vec<f64> {
         self.inner.history()
     }

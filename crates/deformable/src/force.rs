@@ -91,6 +91,10 @@ pub trait Force<const D: usize>: Debug + Send + Sync {
     fn inverted(&self) -> usize {
         0
     }
+    /// Parts that the last [`update`](Force::update) left out because they have no size, such as hinges beside a triangle without area.
+    fn skipped(&self) -> usize {
+        0
+    }
     /// What a checkpoint must hold: plastic deformations, rest angles and lengths. Empty if nothing changes.
     fn history(&self) -> Vec<f64> {
         Vec::new()

@@ -16,6 +16,7 @@ mod force;
 mod force_tests;
 pub mod incompressible;
 pub mod integrate;
+mod load;
 pub mod material;
 mod particles;
 mod solid;
@@ -29,6 +30,7 @@ pub use edges::{EdgeSpring, EdgeSprings, SpringPlasticity, bending_pairs, hinges
 pub use element::Elements;
 pub use embedded::{EmbedError, Embedding};
 pub use force::{Force, ForceError};
+pub use load::Load;
 pub use particles::{ParticleState, Particles};
 pub use solid::{Solid, SolidDamping};
 pub use springs::{Spring, SpringDamping, SpringError, Springs};

@@ -265,6 +265,11 @@ impl<const D: usize> Solid<D> {
         self.forces.iter().map(|force| force.inverted()).sum()
     }
 
+    /// Parts of forces that the last update left out because they have no size.
+    pub fn skipped(&self) -> usize {
+        self.forces.iter().map(|force| force.skipped()).sum()
+    }
+
     /// What a checkpoint must hold besides positions and velocities.
     pub fn history(&self) -> Vec<Vec<f64>> {
         self.forces.iter().map(|force| force.history()).collect()

@@ -3,7 +3,9 @@
 use crate::build::BuildError;
 use crate::build_layers::{Recorded, add_layers, add_recorded, read_recorded};
 use crate::description::*;
-use splashdown_couple::{Binding, DampingKeeps, Release, SolidBody, SolidElement, Solids, World};
+use splashdown_couple::{
+    Binding, DampingKeeps, Release, ScheduledLoad, SolidBody, SolidElement, Solids, World,
+};
 use splashdown_deformable::collide::{Colliders, CollisionMethod, Layer};
 use splashdown_deformable::contact::{BarrierOptions, ContactSurface, SelfContact, SelfContactOptions};
 use splashdown_deformable::element::{
@@ -19,11 +21,11 @@ use splashdown_deformable::material::{
 };
 use splashdown_deformable::{
     AltitudeSprings, Altitudes, Bending, BendingModel, BendingPlasticity, EdgeSpring, EdgeSprings, Elements,
-    Force, Solid, bending_pairs,
+    Force, Load, Solid, SpringPlasticity, bending_pairs,
 };
 use splashdown_geometry::generate::{
     CubeSplit, Diagonals, bag_triangles, ball_tetrahedra, box_hexahedra, box_tetrahedra, disc_triangles,
-    sheet, subdivide, torus_tetrahedra,
+    fill_surface, sheet, subdivide, torus_tetrahedra,
 };
 use splashdown_geometry::mesh::{
     Corners, HexahedronMesh, Mesh, MeshError, SurfaceMesh, TetrahedronMesh, TriangleMesh,
@@ -143,24 +145,22 @@ impl ElasticSpace<2> for Dim<2> {
         solid: &mut Solid<2>,
         mass: &mut [f64],
     ) -> Result<(), BuildError> {
-        let triangles =
-            TriangleMesh { points: mesh.points.clone(), elements: mesh.elements.as_chunks::<3>().0.to_vec() };
-        let failed = |error: &dyn std::fmt::Display| wrong(&body.name, error);
+        let failed = |error: ElementError| wrong(&body.name, error);
         if body.elastic.facing.is_some() {
             return Err(wrong(&body.name, "`facing` is for sheets in space"));
         }
-        let elements = Elements::triangles(&triangles, first, material).map_err(|error| failed(&error))?;
-        let lame = regions(body, mesh, &mesh.elements, 3, &material, Lame::new)?;
-        add_set(
-            body,
-            mesh,
-            first,
-            elements,
-            lame,
-            |direction| vec![direction; mesh.elements.len() / 3],
-            solid,
-            mass,
-        )?;
+        let all = mesh.elements.as_chunks::<3>().0;
+        check_whole(body, || {
+            let whole = TriangleMesh { points: mesh.points.clone(), elements: all.to_vec() };
+            Elements::triangles(&whole, first, material).map(|_| ())
+        })?;
+        for Group { material, elements, lame } in groups(body, mesh, all, &material, Lame::new)? {
+            let part = TriangleMesh { points: mesh.points.clone(), elements };
+            let elements = Elements::triangles(&part, first, material).map_err(failed)?;
+            let count = part.elements.len();
+            let within = |direction| vec![direction; count];
+            add_set(body, mesh, first, elements, lame, within, solid, mass)?;
+        }
         Ok(())
     }
 }
@@ -265,6 +265,17 @@ impl ElasticSpace<3> for Dim<3> {
                     *point = *point * own.scale + offset;
                 }
                 let weld = own.weld;
+                if let Some(cell) = own.fill {
+                    if own.surface {
+                        return Err(wrong(
+                            name,
+                            "`fill` makes an inside, which `surface` leaves out; give one of them",
+                        ));
+                    }
+                    let mesh = loaded.into_triangles::<3>().map_err(|error| wrong(name, error))?;
+                    let filled = fill_surface::<3, 4>(&welded(name, mesh, weld)?, cell);
+                    return tetrahedra(filled.map_err(|error| wrong(name, error))?.mesh);
+                }
                 if own.surface {
                     let mesh = loaded.into_triangles::<3>().map_err(|error| wrong(name, error))?;
                     return Ok(cloth(welded(name, mesh, weld)?));
@@ -302,7 +313,7 @@ impl ElasticSpace<3> for Dim<3> {
         solid: &mut Solid<3>,
         mass: &mut [f64],
     ) -> Result<(), BuildError> {
-        let failed = |error: &dyn std::fmt::Display| wrong(&body.name, error);
+        let failed = |error: ElementError| wrong(&body.name, error);
         let elastic = &body.elastic;
         if elastic.facing.is_some() && mesh.element != SolidElement::Triangle {
             return Err(wrong(&body.name, "`facing` is for sheets; this body has an inside"));
@@ -314,18 +325,22 @@ impl ElasticSpace<3> for Dim<3> {
                     elements: mesh.elements.as_chunks::<3>().0.to_vec(),
                 };
                 let thickness = elastic.thickness.unwrap_or(1e-3);
-                let mut elements = Elements::membrane(&triangles, first, thickness, material)
-                    .map_err(|error| failed(&error))?;
-                if let Some(facing) = &elastic.facing {
-                    let direction = point::<3>(&body.name, facing)?;
-                    if !(direction.norm() > 0.0) {
-                        return Err(wrong(&body.name, "`facing` has no direction"));
+                check_whole(body, || Elements::membrane(&triangles, first, thickness, material).map(|_| ()))?;
+                let parts = groups(body, mesh, &triangles.elements, &material, Lame::plane_stress)?;
+                for Group { material, elements, lame } in parts {
+                    let part = TriangleMesh { points: mesh.points.clone(), elements };
+                    let mut elements =
+                        Elements::membrane(&part, first, thickness, material).map_err(failed)?;
+                    if let Some(facing) = &elastic.facing {
+                        let direction = point::<3>(&body.name, facing)?;
+                        if !(direction.norm() > 0.0) {
+                            return Err(wrong(&body.name, "`facing` has no direction"));
+                        }
+                        elements.set_facing(vec![direction; elements.len()]);
                     }
-                    elements.set_facing(vec![direction; elements.len()]);
+                    let within = |direction| membrane_directions(&part, &direction);
+                    add_set(body, mesh, first, elements, lame, within, solid, mass)?;
                 }
-                let lame = regions(body, mesh, &mesh.elements, 3, &material, Lame::plane_stress)?;
-                let within = |direction| membrane_directions(&triangles, &direction);
-                add_set(body, mesh, first, elements, lame, within, solid, mass)?;
                 if let Some(own) = &elastic.bending {
                     let model = match own.model {
                         BendingLaw::Angle => BendingModel::DiscreteShells,
@@ -334,44 +349,69 @@ impl ElasticSpace<3> for Dim<3> {
                     let mut bending = Bending::new(&triangles, first, model, own.stiffness, own.damping);
                     if let Some(angle) = own.yield_angle {
                         let yield_angle = angle.to_radians();
-                        bending = bending.with_plasticity(BendingPlasticity { yield_angle, hardening: 0.0 });
+                        bending = bending
+                            .with_plasticity(BendingPlasticity { yield_angle, hardening: own.hardening });
+                    }
+                    if let Some(angle) = own.rest_angle {
+                        let count = bending.rest_angles().len();
+                        bending.set_rest_angles(&vec![angle.to_radians(); count]);
                     }
                     solid.add(bending);
                 }
             }
             SolidElement::Hexahedron => {
-                let hexahedra = HexahedronMesh {
-                    points: mesh.points.clone(),
-                    elements: mesh.elements.as_chunks::<8>().0.to_vec(),
-                };
-                let elements =
-                    Elements::hexahedra(&hexahedra, first, material).map_err(|error| failed(&error))?;
-                let lame = regions(body, mesh, &mesh.elements, 8, &material, Lame::new)?;
-                let all = |direction| vec![direction; hexahedra.elements.len()];
-                add_set(body, mesh, first, elements, lame, all, solid, mass)?;
+                let all = mesh.elements.as_chunks::<8>().0;
+                check_whole(body, || {
+                    let whole = HexahedronMesh { points: mesh.points.clone(), elements: all.to_vec() };
+                    Elements::hexahedra(&whole, first, material).map(|_| ())
+                })?;
+                for Group { material, elements, lame } in groups(body, mesh, all, &material, Lame::new)? {
+                    let part = HexahedronMesh { points: mesh.points.clone(), elements };
+                    let elements = Elements::hexahedra(&part, first, material).map_err(failed)?;
+                    let within = |direction| vec![direction; part.elements.len()];
+                    add_set(body, mesh, first, elements, lame, within, solid, mass)?;
+                }
             }
             _ if !mesh.quadratic.is_empty() => {
-                let whole = Mesh { points: mesh.points.clone(), elements: mesh.quadratic.clone() };
-                let elements = Elements::quadratic_tetrahedra(&whole, first, material)
-                    .map_err(|error| failed(&error))?;
-                let lame = regions(body, mesh, mesh.quadratic.as_flattened(), 10, &material, Lame::new)?;
-                let all = |direction| vec![direction; whole.elements.len()];
-                add_set(body, mesh, first, elements, lame, all, solid, mass)?;
+                let all = &mesh.quadratic;
+                check_whole(body, || {
+                    let whole = Mesh { points: mesh.points.clone(), elements: all.clone() };
+                    Elements::quadratic_tetrahedra(&whole, first, material).map(|_| ())
+                })?;
+                for Group { material, elements, lame } in groups(body, mesh, all, &material, Lame::new)? {
+                    let part = Mesh { points: mesh.points.clone(), elements };
+                    let elements = Elements::quadratic_tetrahedra(&part, first, material).map_err(failed)?;
+                    let within = |direction| vec![direction; part.elements.len()];
+                    add_set(body, mesh, first, elements, lame, within, solid, mass)?;
+                }
             }
             _ => {
-                let tetrahedra = TetrahedronMesh {
-                    points: mesh.points.clone(),
-                    elements: mesh.elements.as_chunks::<4>().0.to_vec(),
-                };
-                let elements =
-                    Elements::tetrahedra(&tetrahedra, first, material).map_err(|error| failed(&error))?;
-                let lame = regions(body, mesh, &mesh.elements, 4, &material, Lame::new)?;
-                let all = |direction| vec![direction; tetrahedra.elements.len()];
-                add_set(body, mesh, first, elements, lame, all, solid, mass)?;
+                let all = mesh.elements.as_chunks::<4>().0;
+                check_whole(body, || {
+                    let whole = TetrahedronMesh { points: mesh.points.clone(), elements: all.to_vec() };
+                    Elements::tetrahedra(&whole, first, material).map(|_| ())
+                })?;
+                for Group { material, elements, lame } in groups(body, mesh, all, &material, Lame::new)? {
+                    let part = TetrahedronMesh { points: mesh.points.clone(), elements };
+                    let elements = Elements::tetrahedra(&part, first, material).map_err(failed)?;
+                    let within = |direction| vec![direction; part.elements.len()];
+                    add_set(body, mesh, first, elements, lame, within, solid, mass)?;
+                }
             }
         }
         Ok(())
     }
+}
+
+/// Checks the whole mesh of a body that has regions, so that the numbers of elements in messages are those of its file.
+fn check_whole(
+    body: &Deformable,
+    build: impl FnOnce() -> Result<(), ElementError>,
+) -> Result<(), BuildError> {
+    if body.elastic.regions.is_empty() {
+        return Ok(());
+    }
+    build().map_err(|error| wrong(&body.name, error))
 }
 
 /// Joins the points of a mesh that are no farther apart than `distance` (m): files of separate triangles, and meshes that were glued together, would fall apart.
@@ -441,33 +481,65 @@ fn add_with_precision<const D: usize, const C: usize, const M: usize>(
     }
 }
 
-/// Lamé parameters of every element of a body that has regions; `elements` are the points of all, `corners` each.
-fn regions<const D: usize>(
+/// Elements of one material.
+struct Group<const N: usize> {
+    material: Material,
+    elements: Vec<[u32; N]>,
+    /// Lamé parameters of each, if they differ.
+    lame: Option<Vec<Lame>>,
+}
+
+/// The elements of a body by their materials: those of regions with a model, a density or a damping of their own are groups of their own.
+fn groups<const D: usize, const N: usize>(
     body: &Deformable,
     mesh: &Built<D>,
-    elements: &[u32],
-    corners: usize,
+    elements: &[[u32; N]],
     material: &Material,
     lame: impl Fn(f64, f64) -> Result<Lame, MaterialError>,
-) -> Result<Option<Vec<Lame>>, BuildError> {
+) -> Result<Vec<Group<N>>, BuildError> {
     let (name, list) = (body.name.as_str(), &body.elastic.regions);
+    let mut all = vec![Group { material: *material, elements: Vec::new(), lame: None }];
     if list.is_empty() {
-        return Ok(None);
+        all[0].elements = elements.to_vec();
+        return Ok(all);
     }
-    let mut all = vec![material.lame; elements.len() / corners];
+    let mut boxes = Vec::new();
     for region in list {
         let (from, to) = (point::<D>(name, &region.from)?, point::<D>(name, &region.to)?);
-        let poisson = region.poisson.or(body.material.as_ref().map(|own| own.poisson)).unwrap_or_default();
-        let own = lame(region.young, poisson).map_err(|error| wrong(name, error))?;
-        for (lame, nodes) in all.iter_mut().zip(elements.chunks_exact(corners)) {
-            let middle: Vector<D> =
-                nodes.iter().map(|&node| mesh.points[node as usize]).sum::<Vector<D>>() / corners as f64;
-            if (0..D).all(|axis| middle[axis] >= from[axis] && middle[axis] <= to[axis]) {
-                *lame = own;
+        let given = body.material.as_ref();
+        let poisson = region.poisson.or(given.map(|own| own.poisson)).unwrap_or_default();
+        let lame = lame(region.young, poisson).map_err(|error| wrong(name, error))?;
+        let mut group = 0;
+        if region.model.is_some() || region.density.is_some() || region.damping.is_some() {
+            if region.density.is_some() && body.mass.is_some() {
+                let reason = "a region with a `density` needs a body with a `density`, not with a `mass`";
+                return Err(wrong(name, reason));
             }
+            let mut own = *material;
+            if let (Some(model), Some(given)) = (region.model, given) {
+                own.law = law(&ElasticMaterial { model, ..given.clone() });
+            }
+            own.density = region.density.unwrap_or(own.density);
+            own.damping.time = region.damping.unwrap_or(own.damping.time);
+            own.lame = lame;
+            group = all.len();
+            all.push(Group { material: own, elements: Vec::new(), lame: None });
         }
+        boxes.push((from, to, lame, group));
     }
-    Ok(Some(all))
+    for nodes in elements {
+        let middle: Vector<D> =
+            nodes.iter().map(|&node| mesh.points[node as usize]).sum::<Vector<D>>() / N as f64;
+        let within = |(from, to, ..): &&(Vector<D>, Vector<D>, Lame, usize)| {
+            (0..D).all(|axis| middle[axis] >= from[axis] && middle[axis] <= to[axis])
+        };
+        let (lame, group) =
+            boxes.iter().rev().find(within).map_or((material.lame, 0), |(.., lame, group)| (*lame, *group));
+        all[group].elements.push(*nodes);
+        all[group].lame.get_or_insert_default().push(lame);
+    }
+    all.retain(|group| !group.elements.is_empty());
+    Ok(all)
 }
 
 /// The mesh with the middles of its edges as points of quadratic tetrahedra.
@@ -535,7 +607,7 @@ fn law(own: &ElasticMaterial) -> Law {
         ElasticModel::NeoHookean => Model::NeoHookean,
         ElasticModel::FixedCorotated => Model::FixedCorotated,
         ElasticModel::CompressibleFlow => Model::CompressibleFlow,
-        ElasticModel::MooneyRivlin => Model::MooneyRivlin { second: 0.25 },
+        ElasticModel::MooneyRivlin => Model::MooneyRivlin { second: own.second_invariant.unwrap_or(0.25) },
         ElasticModel::Spline => {
             let branch = |own: Hardening| SplineBranch { threshold: own.strain, hardening: own.factor };
             let SplineHardening { compression, extension } = own.spline.unwrap_or_default();
@@ -582,6 +654,12 @@ where
     let mut solids = Solids::<D>::new(world.model().gravity, scheme);
     solids.integrator.implicit.max_iterations = step.newton_iterations as usize;
     solids.integrator.implicit.tolerance = step.tolerance;
+    solids.safety = step.safety;
+    if let Some(tolerance) = step.solve_tolerance {
+        solids.integrator.tolerance = tolerance;
+    }
+    // They come after the forces of all bodies, whose strengths are not theirs.
+    let mut loads: Vec<(Load<D>, Vec<[f64; 2]>)> = Vec::new();
     let mut surface: Vec<[u32; D]> = Vec::new();
     let (mut rest, mut position, mut velocity) = (Vec::new(), Vec::new(), Vec::new());
     // Elements that keep their volume.
@@ -707,6 +785,9 @@ where
                 return Err(wrong(name, format!("point {node} of the mesh belongs to no element")));
             }
             solids.solid.add_particles(&mass[first as usize..], &pinned);
+            for own in &body.elastic.load {
+                loads.push((load(name, own, &placed.points, first, &mass)?, own.factor.clone()));
+            }
             if let Some(springs) = &body.elastic.springs {
                 add_springs(name, springs, &placed, first, &mut solids.solid)?;
             }
@@ -774,6 +855,11 @@ where
             let reason = "`sweeps` do not go with `monolithic`, where contacts are rows of the solve";
             return Err(wrong("[elastic.volume]", reason));
         }
+        if step.self_contact.is_some() && matches!(scheme, Scheme::Implicit(_)) {
+            let reason = "`self_contact` and `incompressible` bodies do not go together with a fully implicit integrator, which knows nothing of the volume until its step is done; \"two_pass\", \"scheme_b\" and \"scheme_c\" have both";
+            let keeps = scene.deformable.iter().find(|body| body.elastic.incompressible);
+            return Err(wrong(keeps.map_or("elastic", |body| &body.name), reason));
+        }
         let options = IncompressibleOptions {
             recovery_time,
             tolerance,
@@ -791,6 +877,12 @@ where
             monolithic,
         };
         solids.integrator.incompressible = Some(Incompressible::new(rings, options));
+    }
+    for (load, factor) in loads {
+        if !factor.is_empty() {
+            solids.loads.push(ScheduledLoad { force: solids.solid.forces().len(), factor });
+        }
+        solids.solid.add(load);
     }
     crate::build_ties::add_ties(&scene.deformable, &rest, &mut solids)?;
     crate::build_ties::add_embeddings(scene, &rest, &mut solids, &mut surface)?;
@@ -871,6 +963,28 @@ where
     Ok(())
 }
 
+/// A force that is shared by the particles of a box by their masses.
+fn load<const D: usize>(
+    name: &str,
+    own: &LoadDescription,
+    points: &[Vector<D>],
+    first: u32,
+    mass: &[f64],
+) -> Result<Load<D>, BuildError> {
+    let (from, to) = (point::<D>(name, &own.from)?, point::<D>(name, &own.to)?);
+    let force = point::<D>(name, &own.force)?;
+    let slack = 1e-9;
+    let inside =
+        |x: &Vector<D>| (0..D).all(|axis| x[axis] >= from[axis] - slack && x[axis] <= to[axis] + slack);
+    let nodes = (0..points.len()).filter(|&node| inside(&points[node]));
+    let nodes: Vec<u32> = nodes.map(|node| first + node as u32).collect();
+    let total: f64 = nodes.iter().map(|&node| mass[node as usize]).sum();
+    if nodes.is_empty() {
+        return Err(wrong(name, "no point of its rest shape is in the box of `elastic.load`"));
+    }
+    Ok(Load::new(nodes.into_iter().map(|node| (node, force * (mass[node as usize] / total))).collect()))
+}
+
 /// Springs along edges, altitudes and across the inner edges of a body whose first particle is `first`; its particles are in `solid` already.
 fn add_springs<const D: usize>(
     name: &str,
@@ -891,8 +1005,15 @@ where
         };
         pairs.into_iter().map(spring).collect()
     };
+    let plastic = |all: EdgeSprings<D>| match springs.limit {
+        Some(yield_strain) => {
+            let (hardening, limit) = (springs.hardening, springs.limit_stretch);
+            all.with_plasticity(SpringPlasticity { yield_strain, hardening, limit })
+        }
+        None => all,
+    };
     if let Some(modulus) = springs.edges {
-        solid.add(EdgeSprings::<D>::new("edge springs", &along(edges(mesh), modulus)));
+        solid.add(plastic(EdgeSprings::<D>::new("edge springs", &along(edges(mesh), modulus))));
     }
     if let Some(modulus) = springs.bending {
         if D == 2 || mesh.element != SolidElement::Triangle {
@@ -900,7 +1021,10 @@ where
         }
         let triangles: TriangleMesh<D> =
             Mesh { points: mesh.points.clone(), elements: mesh.elements.as_chunks::<3>().0.to_vec() };
-        solid.add(EdgeSprings::<D>::new("bending springs", &along(bending_pairs(&triangles), modulus)));
+        solid.add(plastic(EdgeSprings::<D>::new(
+            "bending springs",
+            &along(bending_pairs(&triangles), modulus),
+        )));
     }
     if let Some(modulus) = springs.altitudes {
         let simplices = match mesh.element {
@@ -914,12 +1038,13 @@ where
                 "`elastic.springs.altitudes` needs tetrahedra, or triangles in the plane",
             ));
         }
+        let which = if springs.all_altitudes { Altitudes::All } else { Altitudes::Shortest };
         let nodes: Vec<u32> = mesh.elements.iter().map(|node| node + first).collect();
         let mut rest = vec![0.0; D * inverses.len()];
         for (node, x) in mesh.points.iter().enumerate() {
             rest[D * (first as usize + node)..][..D].copy_from_slice(x.as_slice());
         }
-        solid.add(AltitudeSprings::<D>::new(nodes, &rest, &inverses, modulus, ratio, Altitudes::default()));
+        solid.add(AltitudeSprings::<D>::new(nodes, &rest, &inverses, modulus, ratio, which));
     }
     Ok(())
 }

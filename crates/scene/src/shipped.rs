@@ -56,6 +56,8 @@ const FILES: &[(&str, &str)] = &[
     ("soft-pegs", include_str!("../../../scenes/soft-pegs.toml")),
     ("press", include_str!("../../../scenes/press.toml")),
     ("spring-beam", include_str!("../../../scenes/spring-beam.toml")),
+    ("dented-ball", include_str!("../../../scenes/dented-ball.toml")),
+    ("loaded-beam", include_str!("../../../scenes/loaded-beam.toml")),
     ("muscle", include_str!("../../../scenes/muscle.toml")),
     ("soft-pile", include_str!("../../../scenes/soft-pile.toml")),
     ("jelly-2d", include_str!("../../../scenes/jelly-2d.toml")),

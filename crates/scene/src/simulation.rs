@@ -10,6 +10,7 @@ use crate::strain::strain_and_volume_error;
 use splashdown_couple::{
     Clock, ClockError, Diagnostics, Model, SolidBody, SolidElement, Solids, State, StepPolicy, World,
 };
+use splashdown_deformable::Force;
 use splashdown_math::{Coordinates, Dim, Space};
 use std::sync::Arc;
 
@@ -206,7 +207,7 @@ fn single(name: &str, unit: &str, association: Association, components: usize, d
     Attribute { name: name.into(), unit: unit.into(), association, components, data: Data::F32(data) }
 }
 
-/// Von Mises stress of a body's elements (Pa) at `position`, if one of its forces has stresses of just these elements.
+/// Von Mises stress of a body's elements (Pa) at `position`, if its forces, of which there is one for each material, have stresses of just these elements.
 fn stresses<const D: usize>(solids: &Solids<D>, body: &SolidBody, position: &[f64]) -> Option<Vec<f32>>
 where
     Dim<D>: Space<D>,
@@ -214,17 +215,27 @@ where
     let corners = body.elements.len().checked_div(body.count())?;
     let first = body.particles.start as u32;
     let own = solids.solid.forces().get(body.forces.clone())?;
-    let force = own.iter().find(|force| {
-        let same = |(element, nodes): (usize, &[u32])| {
-            let its = force.element_nodes(element);
-            its.len() >= corners && nodes.iter().all(|node| its.contains(&(node + first)))
-        };
-        force.elements() == body.count() && body.elements.chunks_exact(corners).enumerate().all(same)
-    })?;
-    // What the force remembers may be of another moment of the step; the picture is of the state alone.
-    let mut force = force.boxed();
-    force.update(position).ok()?;
-    Some(force.stresses()?.into_iter().map(|stress| stress as f32).collect())
+    let same = |force: &dyn Force<D>, element: usize, nodes: &[u32]| {
+        let its = force.element_nodes(element);
+        its.len() >= corners && nodes.iter().all(|node| its.contains(&(node + first)))
+    };
+    // What a force remembers may be of another moment of the step; the picture is of the state alone.
+    let mut forces: Vec<(&dyn Force<D>, Vec<f64>)> = Vec::new();
+    for force in own {
+        let mut now = force.boxed();
+        now.update(position).ok()?;
+        forces.extend(now.stresses().map(|values| (&**force, values)));
+    }
+    // Each force has its elements in the order of the body's.
+    let mut next = vec![0; forces.len()];
+    let mut stresses = Vec::with_capacity(body.count());
+    for nodes in body.elements.chunks_exact(corners) {
+        let has = |at: &usize| next[*at] < forces[*at].1.len() && same(forces[*at].0, next[*at], nodes);
+        let at = (0..forces.len()).find(has)?;
+        stresses.push(forces[at].1[next[at]] as f32);
+        next[at] += 1;
+    }
+    Some(stresses)
 }
 
 /// Where the joints are, and how far their two sides are apart.

@@ -8,10 +8,12 @@ use super::set_up::{cubes, failed, flat, material, solid_of, tetrahedra};
 use crate::{Case, CaseError, Measurements, Speed};
 use splashdown_deformable::collide::Obstacle;
 use splashdown_deformable::contact::apply_impulse;
+use splashdown_deformable::element::DampingKind;
 use splashdown_deformable::integrate::{ImplicitScheme, Integrator, Motion, Scheme};
 use splashdown_deformable::material::{Lame, Model};
 use splashdown_deformable::{Elements, Solid};
 use splashdown_geometry::generate::{Diagonals, box_hexahedra, sheet};
+use splashdown_geometry::mesh::TetrahedronMesh;
 use splashdown_geometry::shapes::Shape;
 use splashdown_math::{Frame, Matrix, Vector};
 use splashdown_solve::testing::TestNumbers;
@@ -114,6 +116,42 @@ fn patches(out: &mut Measurements) -> Result<(), CaseError> {
         out.at_most("resultant of elastic forces, relative", &name, sum.norm() / scale, 1e-12, CASE.source);
         out.at_most("torque of elastic forces, relative", &name, torque.norm() / scale, 1e-12, CASE.source);
     }
+    damping(out, &tets)
+}
+
+/// Spec T7: damping has no resultant; the conserving one has no torque either, the linear one has.
+fn damping(out: &mut Measurements, mesh: &TetrahedronMesh) -> Result<(), CaseError> {
+    for (name, kind) in [("linear", DampingKind::Linear), ("conserving", DampingKind::Conserving)] {
+        let mut own = material(Model::FixedCorotated, 1e4, 0.3, 100.0, 0.1)?;
+        own.damping.kind = kind;
+        let mut solid = tetrahedra(mesh, own, [0.0; 3])?;
+        let mut random = TestNumbers::new(6);
+        let (mut sums, mut torques) = (0.0f64, 0.0f64);
+        for noise in [0.02, 0.1, 0.8] {
+            let x: Vec<f64> = flat(&mesh.points).iter().map(|x| x + random.uniform(-noise, noise)).collect();
+            solid.update(&x).map_err(failed("updating"))?;
+            let v = random.vector(x.len());
+            let mut force = vec![0.0; x.len()];
+            solid.add_damping(&v, &mut force);
+            let scale: f64 = force.iter().map(|f| f.abs()).sum();
+            let (mut sum, mut torque) = (Vector::<3>::zeros(), Vector::<3>::zeros());
+            for (x, f) in x.chunks_exact(3).zip(force.chunks_exact(3)) {
+                let (x, f) = (Vector::<3>::from_column_slice(x), Vector::<3>::from_column_slice(f));
+                sum += f;
+                torque += x.cross(&f);
+            }
+            sums = sums.max(sum.norm() / scale);
+            torques = torques.max(torque.norm() / scale);
+        }
+        let name = format!("{name} damping");
+        out.at_most("resultant of damping, relative", &name, sums, 1e-12, CASE.source);
+        match kind {
+            DampingKind::Conserving => {
+                out.at_most("torque of damping, relative", &name, torques, 1e-12, CASE.source);
+            }
+            _ => out.at_least("torque of damping, relative", &name, torques, 1e-4, "spec T7: not zero"),
+        }
+    }
     Ok(())
 }
 
@@ -153,10 +191,17 @@ fn impulses(out: &mut Measurements) {
         let ((p, l), before) = (measure(&v), relative(&v));
         apply_impulse(&[0, 1, 2, 3], &weights, &direction, 2.0, &inverse, &mut v);
         let (p_after, l_after) = measure(&v);
-        let size: f64 = v.iter().map(|v| v.abs()).sum::<f64>() * 10.0;
+        // Momenta of single particles, of which the sum is made: its rounding is relative to them.
+        let size: f64 = v.iter().enumerate().map(|(at, v)| v.abs() / inverse[at / 3]).sum();
         momentum = momentum.max((p_after - p).norm() / size);
         spin = spin.max((l_after - l).norm() / size);
         change = change.max((relative(&v) - before - 2.0).abs());
+        // A direction that is not of unit length changes the impulse, not what is kept.
+        apply_impulse(&[0, 1, 2, 3], &weights, &(direction * 3.0), 2.0, &inverse, &mut v);
+        let (p_long, l_long) = measure(&v);
+        let size: f64 = v.iter().enumerate().map(|(at, v)| v.abs() / inverse[at / 3]).sum();
+        momentum = momentum.max((p_long - p).norm() / size);
+        spin = spin.max((l_long - l).norm() / size);
     }
     let name = "1000 random pairs and masses";
     out.at_most("change of momentum, relative", name, momentum, 1e-14, CASE.source);

@@ -14,8 +14,9 @@
 //!
 //! The numbers are those of the literature, not ours.
 
-use super::set_up::{Load, failed, solid_of};
+use super::set_up::{failed, solid_of};
 use crate::{Case, CaseError, Measurements, Speed};
+use splashdown_deformable::Load;
 use splashdown_deformable::element::{Damping, Material};
 use splashdown_deformable::integrate::{Integrator, LinearSolver, Motion, Scheme};
 use splashdown_deformable::material::{Lame, Law, Model};

@@ -1,6 +1,7 @@
 //! Bodies that are driven through machines: a block of hexahedra and a torus of tetrahedra between turning rollers, a ball of plastic material under a press.
 //!
 //! * **Rollers**: two cylinders draw the body into a gap of a third of its height. It must come out on the other side, and after a second of rest agree with its rest shape.
+//! * **Gears**: the same rollers with eight teeth each, and a ball of plastic material whose goal is a disk. It may only come nearer to its goal, and keeps the marks of the teeth.
 //! * **Press**: the goal of the plastic flow is a disk; every stroke may only bring the body nearer to it. A billet under smooth plates is in uniaxial stress: its elastic strain, which
 //!   the yield criterion scales as a whole, is along `(nu, -1, nu)`, and so is the flow. It ends where that line is nearest to the goal along `(1/2, -1, 1/2)`: the
 //!   distance that remains is the sine of the angle between the two, 0.0486 of the first for Poisson's ratio 0.45 (0.21 for 0.3), give or take the elastic strain itself.
@@ -17,7 +18,8 @@ use splashdown_deformable::{Elements, Force, Solid};
 use splashdown_geometry::generate::{ball_tetrahedra, box_hexahedra, torus_tetrahedra};
 use splashdown_geometry::mesh::TetrahedronMesh;
 use splashdown_geometry::shapes::Shape;
-use splashdown_math::{Frame, Twist, Vector};
+use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
+use std::f64::consts::PI;
 
 pub(super) const ROLLERS: Case = Case {
     name: "deformable/rollers",
@@ -27,6 +29,16 @@ pub(super) const ROLLERS: Case = Case {
     speed: Speed::Slow,
     seconds: 90.0,
     run: run_rollers,
+};
+
+pub(super) const GEARS: Case = Case {
+    name: "deformable/gears",
+    spec: "E4, E5, DS-21..DS-23, DS-54",
+    summary: "two gears draw a plastic ball through; it flows towards the disk that is its goal, never away from it, and keeps the marks of the teeth",
+    source: "spec/deformable-solids.md E4, E5",
+    speed: Speed::Slow,
+    seconds: 60.0,
+    run: run_gears,
 };
 
 pub(super) const PRESS: Case = Case {
@@ -41,6 +53,8 @@ pub(super) const PRESS: Case = Case {
 
 /// What became of a body between rollers.
 struct Through {
+    solid: Solid<3>,
+    position: Vec<f64>,
     /// Mean of x (m) when the rollers have had their time; the gap is at 0.
     place: f64,
     /// Most elements inside out at once.
@@ -51,40 +65,93 @@ struct Through {
     apart: f64,
 }
 
-/// The body, 0.3 m high about y = 0 and left of x = -0.15, goes between rollers of radius 0.3 m for `time` seconds and rests for one.
-fn through(mut solid: Solid<3>, points: &[Vector<3>], gap: f64, time: f64) -> Result<Through, CaseError> {
-    let radius = 0.3;
-    // Axes along z: cylinders are along their z axis.
-    let roller = |side: f64| -> Result<Obstacle<3>, CaseError> {
-        let shape = Shape::cylinder(radius, 0.5).map_err(failed("the roller"))?;
-        let frame =
-            Frame { position: Vector::<3>::new(0.0, side * (radius + 0.5 * gap), 0.0), ..Frame::identity() };
-        let mut roller = Obstacle::fixed("roller", shape, frame, 1.0);
-        roller.twist = Twist { angular: Vector::<3>::new(0.0, 0.0, side * 4.0), ..Twist::zero() };
-        Ok(roller)
+/// A roller above (1) or below (-1) the gap, with teeth around it.
+struct Roller {
+    axis: Vector<3>,
+    /// Rate of turning (rad/s) about z.
+    rate: f64,
+    teeth: usize,
+    /// Angle (rad) of its first tooth at the start.
+    first: f64,
+}
+
+const RADIUS: f64 = 0.3;
+/// Length of the sides of teeth (m); half of it sticks out.
+const TOOTH: f64 = 0.06;
+
+impl Roller {
+    /// The cylinder, then its teeth: axes of both along z.
+    fn obstacles(&self) -> Result<Vec<Obstacle<3>>, CaseError> {
+        let cylinder = Shape::cylinder(RADIUS, 0.5).map_err(failed("the roller"))?;
+        let tooth =
+            Shape::cuboid(Vector::<3>::new(0.5 * TOOTH, 0.5 * TOOTH, 0.5)).map_err(failed("a tooth"))?;
+        let mut all = vec![Obstacle::fixed("roller", cylinder, self.frame(0, 0.0), 1.0)];
+        for part in 1..=self.teeth {
+            all.push(Obstacle::fixed("tooth", tooth.clone(), self.frame(part, 0.0), 1.0));
+        }
+        Ok(all)
+    }
+
+    /// Where a part is at a time.
+    fn frame(&self, part: usize, time: f64) -> Frame<3> {
+        let angle = self.rate * time
+            + if part == 0 { 0.0 } else { self.first + 2.0 * PI * part as f64 / self.teeth as f64 };
+        let rotation = Dim::<3>::exp(&Spin::<3>::from_slice(&[0.0, 0.0, angle]));
+        let out = if part == 0 { 0.0 } else { RADIUS };
+        let position = self.axis + Vector::<3>::new(angle.cos(), angle.sin(), 0.0) * out;
+        Frame { position, rotation }
+    }
+
+    /// Moves its obstacles along through a step.
+    fn advance(&self, obstacles: &mut [Obstacle<3>], time: f64, dt: f64) {
+        for (part, obstacle) in obstacles.iter_mut().enumerate() {
+            (obstacle.start, obstacle.end) = (self.frame(part, time), self.frame(part, time + dt));
+            let linear = (obstacle.end.position - obstacle.start.position) / dt;
+            obstacle.twist = Twist { linear, angular: Vector::<3>::new(0.0, 0.0, self.rate) };
+        }
+    }
+}
+
+/// The body, about y = 0 and left of x = -0.15, goes between rollers of radius 0.3 m for `time` seconds and rests for `rest`.
+fn through(
+    mut solid: Solid<3>,
+    points: &[Vector<3>],
+    gap: f64,
+    time: f64,
+    teeth: usize,
+    rest: f64,
+    mut see: impl FnMut(&Solid<3>),
+) -> Result<Through, CaseError> {
+    // Teeth of one are between those of the other.
+    let roller = |side: f64| Roller {
+        axis: Vector::<3>::new(0.0, side * (RADIUS + 0.5 * gap), 0.0),
+        rate: side * 4.0,
+        teeth,
+        first: if side > 0.0 || teeth == 0 { 0.0 } else { PI / teeth as f64 },
     };
+    let rollers = [roller(1.0), roller(-1.0)];
     let mut integrator = Integrator::new(Scheme::B);
     integrator.tolerance = 1e-3;
-    integrator.obstacles = vec![roller(1.0)?, roller(-1.0)?];
+    for roller in &rollers {
+        integrator.obstacles.extend(roller.obstacles()?);
+    }
     let mut motion = Motion::at_rest(points);
     motion.velocity.iter_mut().step_by(3).for_each(|speed| *speed = 1.2);
     let mut most_inverted = 0;
     let mut rolled = None;
     // Stiffer states ask for shorter steps: the world's stepper asks anew in every step, and so does this one.
-    while motion.time < time + 1.0 {
+    while motion.time < time + rest {
         let dt = 0.4 * solid.stable_step();
         if motion.time >= time && rolled.is_none() {
             rolled = Some(motion.position.iter().step_by(3).sum::<f64>() / points.len() as f64);
             integrator.obstacles.clear();
         }
-        for obstacle in &mut integrator.obstacles {
-            obstacle.end = obstacle.start.moved(&obstacle.twist, dt);
+        for (obstacles, roller) in integrator.obstacles.chunks_mut(teeth + 1).zip(&rollers) {
+            roller.advance(obstacles, motion.time, dt);
         }
         integrator.step(&mut solid, &mut motion, dt).map_err(failed("rolling"))?;
-        for obstacle in &mut integrator.obstacles {
-            obstacle.start = obstacle.end;
-        }
         most_inverted = most_inverted.max(solid.inverted());
+        see(&solid);
     }
     solid.update(&motion.position).map_err(failed("counting"))?;
     Ok(Through {
@@ -92,7 +159,91 @@ fn through(mut solid: Solid<3>, points: &[Vector<3>], gap: f64, time: f64) -> Re
         most_inverted,
         inverted: solid.inverted(),
         apart: difference(&motion.position, &flat(points)),
+        position: motion.position,
+        solid,
     })
+}
+
+/// The goal of a body is the body 0.7 times as high, with its volume.
+fn disk(rest: &[f64]) -> Vec<f64> {
+    let (low, wide) = (0.7f64, 0.7f64.powf(-0.5));
+    rest.chunks_exact(3).flat_map(|x| [wide * x[0], low * x[1], wide * x[2]]).collect()
+}
+
+fn run_gears(out: &mut Measurements) -> Result<(), CaseError> {
+    let centre = Vector::<3>::new(-0.55, 0.0, 0.0);
+    let ball = ball_tetrahedra(centre, 0.2, 4).map_err(failed("meshing"))?;
+    let rest = flat(&ball.points);
+    let mut ends = Vec::new();
+    for teeth in [8, 0] {
+        let own = material(Model::RotatedLinear, 1e5, 0.3, 300.0, 0.01)?;
+        let mut elements = Elements::tetrahedra(&ball, 0, own).map_err(failed("elements"))?;
+        let law = Plasticity { criterion: Yield::Full { limit: 0.01 }, limit: 10.0 };
+        elements.set_plasticity(law).map_err(failed("plasticity"))?;
+        elements.set_goal(&disk(&rest)).map_err(failed("the goal"))?;
+        let first = elements.distance_to_goal();
+        let mut gauge = elements.clone();
+        let masses = elements.clone();
+        let solid = solid_of(elements, |mass| masses.add_masses(mass), ball.points.len(), Vector::zeros());
+        let (mut last, mut rise) = (first, 0.0f64);
+        let mut steps = 0;
+        let see = |solid: &Solid<3>| {
+            steps += 1;
+            // Measuring costs as much as a step.
+            if steps % 10 != 0 {
+                return;
+            }
+            gauge.restore(&solid.forces()[0].history());
+            let now = gauge.distance_to_goal();
+            rise = rise.max(now - last);
+            last = now;
+        };
+        let result = through(solid, &ball.points, 0.16, 1.0, teeth, 0.4, see)?;
+        let resolution = format!("{} tetrahedra, {teeth} teeth", ball.elements.len());
+        out.at_least(
+            "place behind the gap after 1 s (m)",
+            &resolution,
+            result.place,
+            0.2,
+            "it is drawn through",
+        );
+        out.at_most(
+            "largest rise of the distance to the goal",
+            &resolution,
+            rise,
+            1e-12,
+            "exact: never away from it",
+        );
+        out.at_most(
+            "distance to the goal over that at the start",
+            &resolution,
+            last / first,
+            0.6,
+            "it flows",
+        );
+        out.at_most("inverted elements at the end", &resolution, result.inverted as f64, 0.0, GEARS.source);
+        out.at_least(
+            "distance to the rest shape (m)",
+            &resolution,
+            result.apart,
+            0.02,
+            "it keeps its new shape",
+        );
+        let law = result.solid.forces()[0].history();
+        if law.iter().any(|value| !value.is_finite()) {
+            return Err(CaseError::new("reading plastic deformations", "not finite"));
+        }
+        ends.push(result.position);
+    }
+    let marks = difference(&ends[0], &ends[1]);
+    out.at_least(
+        "difference to what smooth rollers make (m)",
+        "8 teeth",
+        marks,
+        0.01,
+        "the teeth leave marks",
+    );
+    Ok(())
 }
 
 fn run_rollers(out: &mut Measurements) -> Result<(), CaseError> {
@@ -119,7 +270,7 @@ fn run_rollers(out: &mut Measurements) -> Result<(), CaseError> {
         ("tetrahedra", torus.elements.len(), tets, &torus.points),
     ] {
         let resolution = format!("{count} {name}");
-        let result = through(solid, points, 0.1, 1.5)?;
+        let result = through(solid, points, 0.1, 1.5, 0, 1.0, |_| {})?;
         out.at_least(
             "place behind the gap after 1.5 s (m)",
             &resolution,
@@ -168,9 +319,7 @@ fn press(
             .map_err(failed("elements"))?;
     let law = Plasticity { criterion: Yield::Full { limit: 0.01 }, limit: 10.0 };
     elements.set_plasticity(law).map_err(failed("plasticity"))?;
-    let (low, wide) = (0.7f64, 0.7f64.powf(-0.5));
-    let goal: Vec<f64> = rest.chunks_exact(3).flat_map(|x| [wide * x[0], low * x[1], wide * x[2]]).collect();
-    elements.set_goal(&goal).map_err(failed("the goal"))?;
+    elements.set_goal(&disk(&rest)).map_err(failed("the goal"))?;
     let first = elements.distance_to_goal();
     let masses = elements.clone();
     let mut solid = solid_of(elements, |mass| masses.add_masses(mass), mesh.points.len(), Vector::zeros());

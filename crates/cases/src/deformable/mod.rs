@@ -1,5 +1,6 @@
 //! Deformable solids: laws, elements, integrators, friction, contact.
 
+mod bad_meshes;
 mod balance;
 mod cantilever;
 mod drop;
@@ -16,6 +17,7 @@ mod recovery;
 mod rolling;
 mod self_contact;
 mod set_up;
+mod shell;
 mod soak;
 mod structures;
 mod tangled;
@@ -39,11 +41,14 @@ pub(super) const CASES: &[Case] = &[
     elastica::SHEET,
     waves::CASE,
     plasticity::CASE,
+    shell::CASE,
+    shell::COLUMN,
     tangled::CASE,
     structures::CASE,
     rolling::CASE,
     layers::CASE,
     machines::ROLLERS,
+    machines::GEARS,
     machines::PRESS,
     drop::CASE,
     puddles::CASE,
@@ -51,6 +56,7 @@ pub(super) const CASES: &[Case] = &[
     self_contact::PILE,
     self_contact::LONG,
     self_contact::TWISTED,
-    soak::MESHES,
+    bad_meshes::CASE,
+    soak::SHORT,
     soak::CASE,
 ];

@@ -69,7 +69,7 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
     for point in &mut torus.points {
         *point = Vector::<3>::new(point[1], point[2] + 0.3, point[0]);
     }
-    let block = box_hexahedra(Vector::<3>::new(-0.3, 0.1, -0.3), Vector::<3>::new(0.3, 0.7, 0.3), [4; 3])
+    let block = box_hexahedra(Vector::<3>::new(-0.3, 0.1, -0.3), Vector::<3>::new(0.3, 0.7, 0.3), [8; 3])
         .map_err(failed("meshing"))?;
     let hexes = || -> Result<Solid<3>, CaseError> {
         let elements = Elements::hexahedra(&block, 0, own).map_err(failed("elements"))?;

@@ -9,6 +9,7 @@ use crate::{Case, CaseError, Measurements, Speed};
 use splashdown_deformable::element::DampingKind;
 use splashdown_deformable::integrate::{Integrator, Motion, Scheme};
 use splashdown_deformable::material::{Extension, ExtensionKind, Law, Model};
+use splashdown_geometry::mesh::TetrahedronMesh;
 use splashdown_math::Vector;
 use splashdown_solve::testing::TestNumbers;
 
@@ -50,44 +51,60 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         out.at_most("largest |s - 1| at the end", &resolution, strain, tolerance, CASE.source);
     }
 
-    // Neo-Hookean with linear extensions: noise of 0.2 inverts 7-10 % of the elements, and all four seeds must come back.
+    // Neo-Hookean with linear extensions: noise of 0.2 inverts 7-10 % of the elements, and all four seeds must come back; of 0.4 35-40 %, of which the prototype had back 2 and 3 of 4.
     let mesh = cubes([0.0; 3], [1.0; 3], [3; 3])?;
-    let rest = flat(&mesh.points);
-    for (name, kind) in [
-        ("linear_det(0.3)", ExtensionKind::LinearDet { volume: 0.3 }),
-        ("linear_stretch(0.4)", ExtensionKind::LinearStretch { stretch: 0.4 }),
+    for (name, kind, back) in [
+        ("linear_det(0.3)", ExtensionKind::LinearDet { volume: 0.3 }, 2.0),
+        ("linear_stretch(0.4)", ExtensionKind::LinearStretch { stretch: 0.4 }, 3.0),
     ] {
-        let mut recovered = 0;
-        let mut worst = 0.0f64;
-        for seed in 0..4 {
-            let mut random = TestNumbers::new(100 + seed);
-            let mut own = material(Model::NeoHookean, 1000.0, 0.3, 1.0, 0.01)?;
-            own.law = Law { model: Model::NeoHookean, extension: Extension::new(kind) };
-            // Linear damping would leave each body with a spin that depends on the seed, and the strain of that spin for ever (4.3e-4 at worst here);
-            // the blend keeps angular momentum, of which there is none.
-            own.damping.kind = DampingKind::Blend;
-            let mut solid = tetrahedra(&mesh, own, [0.0; 3])?;
-            let x: Vec<f64> = rest.iter().map(|x| x + random.uniform(-0.2, 0.2)).collect();
-            let mut motion = Motion { velocity: vec![0.0; x.len()], position: x, time: 0.0 };
-            // The time of 1500 steps at 0.4 of the limit of the law at rest; our steps are shorter, for the extension is stiffer than that.
-            let at_rest =
-                tetrahedra(&mesh, material(Model::RotatedLinear, 1000.0, 0.3, 1.0, 0.01)?, [0.0; 3])?;
-            let (dt, end) = (0.4 * solid.stable_step(), 1500.0 * 0.4 * at_rest.stable_step());
-            let mut integrator = Integrator::new(Scheme::B);
-            integrator.tolerance = 1e-6;
-            run_steps(&mut integrator, &mut solid, &mut motion, dt, (end / dt).ceil() as usize)?;
-            solid.update(&motion.position).map_err(failed("measuring"))?;
-            if solid.inverted() == 0 {
-                recovered += 1;
-                worst = worst.max(largest_strain(&mesh, &motion.position));
+        for (noise, asked) in [(0.2, 4.0), (0.4, back)] {
+            let (mut recovered, mut whole, mut worst) = (0, 0, 0.0f64);
+            for seed in 0..4 {
+                if let Some(strain) = from_noise(&mesh, kind, noise, seed)? {
+                    recovered += 1;
+                    whole += i32::from(strain <= 4e-4);
+                    worst = worst.max(strain);
+                }
+            }
+            let resolution = format!("neo-Hookean, {name}, noise of {noise}");
+            out.at_least("recoveries of 4", &resolution, f64::from(recovered), asked, CASE.source);
+            if noise == 0.2 {
+                out.at_most("largest |s - 1| at the end", &resolution, worst, 4e-4, CASE.source);
+            } else {
+                // Only told, as the source asks: some stay tangled without any element inside out.
+                let whole = f64::from(whole);
+                out.at_least("of these at the rest shape", &resolution, whole, 0.0, "count");
             }
         }
-        let resolution = format!("neo-Hookean, {name}, noise of 0.2");
-        out.at_least("recoveries of 4", &resolution, f64::from(recovered), 4.0, CASE.source);
-        out.at_most("largest |s - 1| at the end", &resolution, worst, 4e-4, CASE.source);
     }
     single_precision(out)?;
     flattened_triangle(out)
+}
+
+/// Largest strain of a neo-Hookean body some time after a start from noise; none if it stays tangled.
+fn from_noise(
+    mesh: &TetrahedronMesh,
+    kind: ExtensionKind,
+    noise: f64,
+    seed: u64,
+) -> Result<Option<f64>, CaseError> {
+    let mut random = TestNumbers::new(100 + seed);
+    let mut own = material(Model::NeoHookean, 1000.0, 0.3, 1.0, 0.01)?;
+    own.law = Law { model: Model::NeoHookean, extension: Extension::new(kind) };
+    // Linear damping would leave each body with a spin that depends on the seed, and the strain of that spin for ever (4.3e-4 at worst here);
+    // the blend keeps angular momentum, of which there is none.
+    own.damping.kind = DampingKind::Blend;
+    let mut solid = tetrahedra(mesh, own, [0.0; 3])?;
+    let x: Vec<f64> = flat(&mesh.points).iter().map(|x| x + random.uniform(-noise, noise)).collect();
+    let mut motion = Motion { velocity: vec![0.0; x.len()], position: x, time: 0.0 };
+    // The time of 1500 steps at 0.4 of the limit of the law at rest; our steps are shorter, for the extension is stiffer than that.
+    let at_rest = tetrahedra(mesh, material(Model::RotatedLinear, 1000.0, 0.3, 1.0, 0.01)?, [0.0; 3])?;
+    let (dt, end) = (0.4 * solid.stable_step(), 1500.0 * 0.4 * at_rest.stable_step());
+    let mut integrator = Integrator::new(Scheme::B);
+    integrator.tolerance = 1e-6;
+    run_steps(&mut integrator, &mut solid, &mut motion, dt, (end / dt).ceil() as usize)?;
+    solid.update(&motion.position).map_err(failed("measuring"))?;
+    Ok((solid.inverted() == 0).then(|| largest_strain(mesh, &motion.position)))
 }
 
 /// The coherent starts once more with all that elements keep and decompose in single precision.

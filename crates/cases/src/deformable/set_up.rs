@@ -4,70 +4,10 @@ use crate::CaseError;
 use splashdown_deformable::element::{Damping, DampingKind, Material};
 use splashdown_deformable::integrate::{IntegrateError, Integrator, Motion};
 use splashdown_deformable::material::{Lame, Law, Model};
-use splashdown_deformable::{Elements, Force, ForceError, Solid};
+use splashdown_deformable::{Elements, Force, Solid};
 use splashdown_geometry::generate::{CubeSplit, box_tetrahedra};
 use splashdown_geometry::mesh::TetrahedronMesh;
 use splashdown_math::{Dim, Matrix, Space, Vector, polar};
-
-/// Constant forces on some particles, as a force of the contract.
-#[derive(Debug, Clone)]
-pub(super) struct Load<const D: usize> {
-    forces: Vec<(u32, Vector<D>)>,
-    work: f64,
-}
-
-impl<const D: usize> Load<D> {
-    /// Forces (N) and the particles they act on.
-    pub(super) fn new(forces: Vec<(u32, Vector<D>)>) -> Self {
-        Self { forces, work: 0.0 }
-    }
-}
-
-impl<const D: usize> Force<D> for Load<D> {
-    fn name(&self) -> &str {
-        "load"
-    }
-    fn update(&mut self, position: &[f64]) -> Result<(), ForceError> {
-        let work = |(node, force): &(u32, Vector<D>)| {
-            (0..D).map(|axis| force[axis] * position[D * *node as usize + axis]).sum::<f64>()
-        };
-        self.work = self.forces.iter().map(work).sum();
-        Ok(())
-    }
-    fn energy(&self) -> f64 {
-        -self.work
-    }
-    fn add_elastic(&self, out: &mut [f64]) {
-        for (node, force) in &self.forces {
-            for axis in 0..D {
-                out[D * *node as usize + axis] += force[axis];
-            }
-        }
-    }
-    fn add_damping(&self, _: &[f64], _: &mut [f64]) {}
-    fn damping_rows(&self) -> usize {
-        0
-    }
-    fn apply_factor(&self, _: &[f64], _: f64, _: &mut [f64]) {}
-    fn add_factor_transpose(&self, _: &[f64], _: f64, _: &mut [f64]) {}
-    fn add_stiffness(&self, _: &[f64], _: &mut [f64], _: bool) {}
-    fn elements(&self) -> usize {
-        0
-    }
-    fn element_nodes(&self, _: usize) -> &[u32] {
-        &[]
-    }
-    fn add_element_matrix(&self, _: usize, _: f64, _: f64, _: bool, _: &mut [f64]) {}
-    fn stable_step(&self, _: &[f64]) -> f64 {
-        f64::INFINITY
-    }
-    fn bytes(&self) -> usize {
-        0
-    }
-    fn boxed(&self) -> Box<dyn Force<D>> {
-        Box::new(self.clone())
-    }
-}
 
 /// Wraps any error with what was being done.
 pub(super) fn failed<E: std::fmt::Display>(doing: &'static str) -> impl Fn(E) -> CaseError {

@@ -7,8 +7,9 @@
 //!
 //! Source: spec/deformable-solids.md E17, E18.
 
-use super::set_up::{Load, failed, flat, material, run_steps, solid_of};
+use super::set_up::{failed, flat, material, run_steps, solid_of};
 use crate::{Case, CaseError, Measurements, Speed};
+use splashdown_deformable::Load;
 use splashdown_deformable::integrate::{Integrator, LinearSolver, Motion, Scheme};
 use splashdown_deformable::material::Model;
 use splashdown_deformable::{AltitudeSprings, Altitudes, EdgeSpring, EdgeSprings, Elements, Solid};

@@ -159,6 +159,15 @@ where
         self.pairs = found;
     }
 
+    /// Largest part (0 to 1) of `change` that no two parts of the surface meet on, from `position` on; all of it if paths are not looked at.
+    pub(crate) fn free_part(&self, position: &[f64], change: &[f64]) -> f64 {
+        if !self.options.continuous && self.barrier.is_none() {
+            return 1.0;
+        }
+        let options = BarrierOptions { reach: self.options.thickness, ..BarrierOptions::default() };
+        Barrier::new(self.surface.clone(), options).largest_step(position, change)
+    }
+
     pub(crate) fn resolve(
         &mut self,
         inverse_mass: &[f64],

@@ -7,7 +7,7 @@ use crate::force::read;
 use crate::integrate::IntegrateError;
 use splashdown_geometry::bounds::Aabb;
 use splashdown_geometry::ccd::CcdOptions;
-use splashdown_math::{Coordinates, Dim, Space, Spin, Vector};
+use splashdown_math::{Coordinates, Dim, Matrix, Space, Spin, Vector, polar};
 use splashdown_parallel::prelude::*;
 
 /// Rounds of impulses before particles are put into zones.
@@ -34,6 +34,8 @@ where
 {
     let before: Vec<f64> = end.iter().zip(start).map(|(end, start)| (end - start) / dt).collect();
     let mut average = before.clone();
+    // What the impulses left: zones keep its momentum, so that what they gave to particles outside of zones is not lost.
+    let mut pushed = Vec::new();
     let mut zones = Zones::new(start.len() / D);
     let mut touched = false;
     for round in 0..MOST_ROUNDS {
@@ -66,12 +68,15 @@ where
                 }
             }
         } else {
+            if round == IMPULSE_ROUNDS {
+                pushed.clone_from(&average);
+            }
             for (kind, nodes) in &hits {
                 let used = if *kind == PairKind::PointFace { D + 1 } else { 4 };
                 zones.join(&nodes[..used]);
             }
             report.zone_particles =
-                zones.move_rigidly::<D>(inverse_mass, start, &before, end, &mut average, dt);
+                zones.move_rigidly::<D>(inverse_mass, start, &pushed, end, &mut average, dt);
         }
     }
     Err(IntegrateError::Contact(format!(
@@ -186,14 +191,13 @@ impl Zones {
                 let turn = Dim::<D>::exp(&(spin * dt));
                 Box::new(move |x: &Vector<D>| centre + mean * dt + Dim::<D>::rotate(&turn, &(x - centre)))
             } else {
-                // With pinned particles the zone goes with them.
-                let mut mean = Vector::<D>::zeros();
-                for &node in &fixed {
-                    mean += read::<D>(before, node) / fixed.len() as f64;
-                }
-                Box::new(move |x: &Vector<D>| x + mean * dt)
+                let moved = |node: u32| read::<D>(start, node) + read::<D>(before, node) * dt;
+                nearest_rigid_motion(
+                    fixed.iter().map(|&node| (read::<D>(start, node), moved(node))).collect(),
+                )
             };
-            for &(_, node) in zone {
+            // Prescribed particles go where they are told: what they have in their way goes with them.
+            for &(_, node) in zone.iter().filter(|(_, node)| inverse_mass[*node as usize] > 0.0) {
                 let from = read::<D>(start, node);
                 let to = motion(&from);
                 for axis in 0..D {
@@ -204,5 +208,161 @@ impl Zones {
             }
         }
         count
+    }
+}
+
+/// The rigid motion that comes nearest to taking all points from where they are to where they go; without turning where they do not say.
+fn nearest_rigid_motion<'a, const D: usize>(
+    points: Vec<(Vector<D>, Vector<D>)>,
+) -> Box<dyn Fn(&Vector<D>) -> Vector<D> + 'a>
+where
+    Dim<D>: Space<D>,
+{
+    let count = points.len() as f64;
+    let (mut from, mut to) = (Vector::<D>::zeros(), Vector::<D>::zeros());
+    for (a, b) in &points {
+        from += a / count;
+        to += b / count;
+    }
+    let mut moment = Matrix::<D>::zeros();
+    for (a, b) in &points {
+        moment += (b - to) * (a - from).transpose();
+    }
+    let slight = 1e-10 * moment.norm();
+    let turn = if slight > 0.0 {
+        polar(&(moment + Matrix::<D>::identity() * slight)).0
+    } else {
+        Matrix::<D>::identity()
+    };
+    Box::new(move |x: &Vector<D>| to + turn * (x - from))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contact::{ContactSurface, SelfContact, SelfContactOptions, intersections};
+    use splashdown_solve::testing::TestNumbers;
+
+    /// A zone keeps its shape and its momenta; with prescribed particles in it, these go just where they are told and the others go along.
+    #[test]
+    fn zones_move_rigidly_and_prescribed_particles_as_told() {
+        let mut random = TestNumbers::new(5);
+        let (count, dt) = (7, 1e-3);
+        let start = random.vector(3 * count);
+        let before = random.vector(3 * count);
+        let mut zones = Zones::new(count);
+        zones.join(&[0, 1, 2]);
+        zones.join(&[3, 4, 5]);
+        zones.join(&[2, 3]);
+        let place = |x: &[f64], i: usize| read::<3>(x, i as u32);
+        let distances_kept = |end: &[f64]| {
+            for i in 0..6 {
+                for j in 0..i {
+                    let (now, old) = (place(end, i) - place(end, j), place(&start, i) - place(&start, j));
+                    assert!((now.norm() - old.norm()).abs() < 1e-12, "{i} {j}");
+                }
+            }
+        };
+        let moved = |v: &[f64]| -> Vec<f64> { start.iter().zip(v).map(|(x, v)| x + dt * v).collect() };
+        let inverse: Vec<f64> = (0..count).map(|_| random.uniform(0.3, 3.0)).collect();
+        let (mut end, mut average) = (moved(&before), before.clone());
+        assert_eq!(zones.move_rigidly::<3>(&inverse, &start, &before, &mut end, &mut average, dt), 6);
+        distances_kept(&end);
+        let momenta = |v: &[f64]| {
+            let (mut linear, mut angular) = (Vector::<3>::zeros(), Vector::<3>::zeros());
+            for i in 0..6 {
+                linear += place(v, i) / inverse[i];
+                angular += place(&start, i).cross(&place(v, i)) / inverse[i];
+            }
+            (linear, angular)
+        };
+        let (was, is) = (momenta(&before), momenta(&average));
+        assert!((was.0 - is.0).norm() < 1e-12, "{was:?} {is:?}");
+        // Arms turn by some 1e-3 on the way, and momentum is about those of the start.
+        assert!((was.1 - is.1).norm() < dt * was.1.norm(), "{was:?} {is:?}");
+        assert_eq!(end[18..], moved(&before)[18..]);
+
+        // Three prescribed particles on a rigid path, the others told otherwise.
+        let mut held = inverse.clone();
+        held[..3].fill(0.0);
+        let spin = Vector::<3>::new(3.0, -5.0, 2.0);
+        let turn = Dim::<3>::exp(&Spin::<3>::from_slice((spin * dt).as_slice()));
+        let rigid = |x: &Vector<3>| Dim::<3>::rotate(&turn, x) + Vector::<3>::new(0.1, 0.2, -0.3) * dt;
+        let mut told = before.clone();
+        for i in 0..3 {
+            let x = place(&start, i);
+            told[3 * i..3 * i + 3].copy_from_slice(((rigid(&x) - x) / dt).as_slice());
+        }
+        let (mut end, mut average) = (moved(&told), told.clone());
+        zones.move_rigidly::<3>(&held, &start, &told, &mut end, &mut average, dt);
+        assert_eq!((&end[..9], &average[..9]), (&moved(&told)[..9], &told[..9]));
+        for i in 3..6 {
+            assert!((place(&end, i) - rigid(&place(&start, i))).norm() < 1e-9, "{i}");
+        }
+        distances_kept(&end);
+
+        // One prescribed particle says nothing of turning; two say nothing of it about their line.
+        held[1..3].fill(1.0);
+        let (mut end, mut average) = (moved(&told), told.clone());
+        zones.move_rigidly::<3>(&held, &start, &told, &mut end, &mut average, dt);
+        assert_eq!(end[..3], moved(&told)[..3]);
+        distances_kept(&end);
+        for i in 1..6 {
+            assert!((place(&average, i) - place(&told, 0)).norm() < 1e-9);
+        }
+    }
+
+    /// A deck of cards that is compressed faster than impulses between neighbours settle it: the rest is done by zones. Nothing passes, momentum stays, and a prescribed card goes on as told.
+    #[test]
+    fn a_deck_of_cards_needs_zones_and_does_not_pass_through_itself() {
+        for prescribed in [false, true] {
+            let cards = 24;
+            let mut random = TestNumbers::new(9);
+            let (mut start, mut faces) = (Vec::new(), Vec::new());
+            for card in 0..cards {
+                for (x, z) in [(0.0, 0.0), (1.0, 0.1), (0.2, 1.0)] {
+                    start.extend([x + random.uniform(0.0, 0.1), 0.01 * f64::from(card), z]);
+                }
+                faces.push([3 * card as u32, 3 * card as u32 + 1, 3 * card as u32 + 2]);
+            }
+            let surface = ContactSurface::<3>::new(faces);
+            let dt = 1e-2;
+            let mut inverse = vec![1.0; 3 * cards as usize];
+            if prescribed {
+                inverse[..3].fill(0.0);
+            }
+            // All rush at the middle.
+            let mut velocity: Vec<f64> = start.clone();
+            for (node, v) in velocity.chunks_exact_mut(3).enumerate() {
+                let card = (node / 3) as f64;
+                v.copy_from_slice(&[
+                    0.0,
+                    60.0 * (0.5 - card / f64::from(cards)),
+                    0.3 * random.uniform(-1.0, 1.0),
+                ]);
+            }
+            let mut end: Vec<f64> = start.iter().zip(&velocity).map(|(x, v)| x + dt * v).collect();
+            let told = end[..9].to_vec();
+            assert!(intersections(&surface, &end) > 0 || !collisions(&surface, &start, &end).is_empty());
+            let momentum = |v: &[f64]| {
+                (0..3).map(|axis| v.iter().skip(axis).step_by(3).sum::<f64>()).collect::<Vec<_>>()
+            };
+            let before = momentum(&velocity);
+            let options = SelfContactOptions { thickness: 1e-3, ..SelfContactOptions::default() };
+            let mut contact = SelfContact::new(surface.clone(), &start, options);
+            let mut report = SelfContactReport::default();
+            contact.resolve(&inverse, &start, &mut end, &mut velocity, dt, &mut report).unwrap();
+            assert!(report.zone_particles > 0, "{report:?}");
+            assert!(report.rounds > IMPULSE_ROUNDS, "{report:?}");
+            assert_eq!(intersections(&surface, &end), 0);
+            assert!(collisions(&surface, &start, &end).is_empty());
+            if prescribed {
+                assert_eq!(end[..9], told[..]);
+            } else {
+                for (now, was) in momentum(&velocity).iter().zip(&before) {
+                    assert!((now - was).abs() < 1e-10, "{now} {was}");
+                }
+            }
+        }
     }
 }

@@ -179,3 +179,181 @@ fn a_thin_fast_plate_does_not_pass_through_cloth() {
         assert_eq!(behind.count(), 0, "{scheme:?}");
     }
 }
+
+/// What restores the volume of incompressible bodies after an implicit step does not push surfaces through each other: blocks that fall on each other and are squashed by a plate.
+#[test]
+fn volume_that_comes_back_keeps_surfaces_apart() {
+    use crate::incompressible::{Incompressible, IncompressibleOptions, Rings};
+    use crate::integrate::{Driver, Path};
+    use splashdown_geometry::generate::{CubeSplit, box_tetrahedra};
+    for scheme in [Scheme::Implicit(ImplicitScheme::BackwardEuler), Scheme::TwoPass] {
+        let block = |x: f64, y: f64, z: f64| {
+            let lower = Vector::<3>::new(x, y, z);
+            box_tetrahedra(lower, lower + Vector::repeat(0.4), [2; 3], CubeSplit::Five).unwrap()
+        };
+        let mut mesh = block(0.0, 0.02, 0.0);
+        for (x, y, z) in [(0.15, 0.44, 0.1), (0.05, 0.86, -0.05)] {
+            let other = block(x, y, z);
+            let first = mesh.points.len() as u32;
+            mesh.points.extend(other.points);
+            mesh.elements.extend(other.elements.iter().map(|element| element.map(|node| node + first)));
+        }
+        let material = Material {
+            law: Law::safe(Model::FixedCorotated),
+            lame: Lame::new(4e3, 0.0).unwrap(),
+            density: 1000.0,
+            damping: Damping { kind: DampingKind::Blend, time: 0.002 },
+        };
+        let elements = Elements::tetrahedra(&mesh, 0, material).unwrap();
+        let mut mass = vec![0.0; mesh.points.len()];
+        elements.add_masses(&mut mass);
+        let top: Vec<bool> = mesh.points.iter().map(|x| x[1] > 1.26 - 1e-9).collect();
+        let mut solid = Solid::new(mass, top.clone(), Vector::<3>::new(0.0, -9.81, 0.0));
+        solid.add(elements);
+        let mut motion = Motion::at_rest(&mesh.points);
+        let around = mesh.boundary().unwrap();
+        let faces = around.mesh.elements.iter().map(|face| face.map(|node| around.points[node as usize]));
+        let surface = ContactSurface::new(faces.collect());
+        let mut integrator = Integrator::new(scheme);
+        integrator.tolerance = 1e-4;
+        integrator.implicit.strict = false;
+        integrator.implicit.tolerance = 1e-2;
+        integrator.surface = surface.points().to_vec();
+        integrator.obstacles.push(floor());
+        let options = SelfContactOptions { thickness: 0.02, ..SelfContactOptions::default() };
+        let barrier = BarrierOptions { reach: 0.02, ..BarrierOptions::default() };
+        integrator.self_contact =
+            Some(SelfContact::new(surface.clone(), &motion.position, options).with_barrier(barrier));
+        let nodes: Vec<u32> = mesh.elements.iter().flatten().copied().collect();
+        let rings = Rings::new(4, &nodes, &motion.position).unwrap();
+        let keeps = IncompressibleOptions { tolerance: 1e-3, ..IncompressibleOptions::default() };
+        integrator.incompressible = Some(Incompressible::new(rings, keeps));
+        // The plate comes down by half of the height of the stack.
+        let held = (0..top.len()).filter(|&node| top[node]).map(|node| (node as u32, mesh.points[node]));
+        let path = Path {
+            velocity: Vector::<3>::new(0.0, -0.8, 0.0),
+            centre: Vector::zeros(),
+            spin: [0.0; 3],
+            start: 0.0,
+            end: 0.8,
+        };
+        integrator.drivers.push(Driver::new(held.collect(), path));
+        let mut held_back = 0.0f64;
+        for step in 0..60 {
+            let report = integrator.step(&mut solid, &mut motion, 1.0 / 60.0);
+            let report = report.unwrap_or_else(|error| panic!("{scheme:?}, step {step}: {error}"));
+            held_back = held_back.max(report.incompressible.held_back);
+            assert_eq!(intersections(&surface, &motion.position), 0, "{scheme:?}, step {step}");
+        }
+        // Backward Euler knows nothing of the volume until its step is done, so that hard squashing outruns the corrections: they must give way to the surfaces.
+        assert!(held_back > 0.0 || scheme == Scheme::TwoPass);
+    }
+}
+
+/// Spec E19: repulsions between two boxes that collide off centre keep linear and, without friction, angular momentum.
+#[test]
+fn repulsions_between_colliding_boxes_keep_momentum() {
+    use splashdown_geometry::generate::{CubeSplit, box_tetrahedra};
+    let block = |x: f64, y: f64, z: f64| {
+        let lower = Vector::<3>::new(x, y, z);
+        box_tetrahedra(lower, lower + Vector::repeat(0.4), [2; 3], CubeSplit::Five).unwrap()
+    };
+    let mut mesh = block(0.0, 0.0, 0.0);
+    let other = block(0.13, 0.405, -0.11);
+    let first = mesh.points.len() as u32;
+    mesh.points.extend(other.points);
+    mesh.elements.extend(other.elements.iter().map(|element| element.map(|node| node + first)));
+    let around = mesh.boundary().unwrap();
+    let faces = around.mesh.elements.iter().map(|face| face.map(|point| around.points[point as usize]));
+    let surface = ContactSurface::<3>::new(faces.collect());
+    let x: Vec<f64> = mesh.points.iter().flat_map(|x| x.iter().copied()).collect();
+    let apart: Vec<f64> =
+        x.iter().enumerate().map(|(at, x)| x + f64::from(u8::from(at >= 3 * first as usize))).collect();
+    let mut random = TestNumbers::new(12);
+    let inverse: Vec<f64> = (0..mesh.points.len()).map(|_| 1.0 / random.uniform(0.2, 3.0)).collect();
+    let momenta = |v: &[f64]| {
+        let (mut linear, mut angular, mut size) = (Vector::<3>::zeros(), Vector::<3>::zeros(), 0.0);
+        for (node, inverse) in inverse.iter().enumerate() {
+            let p = Vector::<3>::from_column_slice(&v[3 * node..][..3]) / *inverse;
+            linear += p;
+            angular += Vector::<3>::from_column_slice(&x[3 * node..][..3]).cross(&p);
+            size += p.norm();
+        }
+        (linear, angular, size)
+    };
+    for friction in [0.0, 0.6] {
+        let options = SelfContactOptions { thickness: 0.02, friction, ..SelfContactOptions::default() };
+        let mut contact = SelfContact::new(surface.clone(), &apart, options);
+        contact.find_pairs(&x);
+        assert!(contact.pairs().len() > 20);
+        let start: Vec<f64> = (0..x.len())
+            .map(|at| {
+                let up = if at < 3 * first as usize { 1.0 } else { -1.0 };
+                random.uniform(-0.3, 0.3) + if at % 3 == 1 { up } else { 0.0 }
+            })
+            .collect();
+        for elastic in [false, true] {
+            let mut v = start.clone();
+            contact.repel(&inverse, &x, &mut v, 1e-3, elastic);
+            let ((p, l, size), (p_after, l_after, _)) = (momenta(&start), momenta(&v));
+            assert!(v.iter().zip(&start).any(|(a, b)| (a - b).abs() > 0.1));
+            assert!((p - p_after).norm() < 1e-14 * size, "{friction} {elastic}");
+            if friction == 0.0 {
+                assert!((l - l_after).norm() < 1e-14 * size, "{elastic}: {l:?} {l_after:?}");
+            }
+        }
+    }
+}
+
+/// A point above a triangle, with the contact of both.
+fn point_and_face(friction: f64) -> (SelfContact<3>, Vec<f64>) {
+    let x =
+        vec![0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.3, 0.3, 0.005, 0.3, 0.31, 1.0, 0.31, 0.3, 1.0];
+    let surface = ContactSurface::<3>::new(vec![[0, 1, 2], [3, 4, 5]]);
+    let mut rest = x.clone();
+    rest[11] = 0.5;
+    let options = SelfContactOptions { thickness: 0.01, friction, continuous: false, ..Default::default() };
+    (SelfContact::new(surface, &rest, options), x)
+}
+
+/// Spec DS-41: a pair remembers its side, also by way of a checkpoint: what has slipped through is pushed back to where it came from, not out on the other side.
+#[test]
+fn pairs_remember_the_side_that_they_were_on() {
+    let (mut contact, x) = point_and_face(0.0);
+    let inverse = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0];
+    contact.find_pairs(&x);
+    assert_eq!(contact.pairs().len(), 1);
+    let mut through = x.clone();
+    through[11] = -0.003;
+    let pushed = |contact: &mut SelfContact<3>| {
+        contact.find_pairs(&through);
+        let mut v = vec![0.0; 18];
+        contact.repel(&inverse, &through, &mut v, 1e-3, true);
+        v[11]
+    };
+    let (mut fresh, _) = point_and_face(0.0);
+    assert!(fresh.restore(&contact.history()));
+    let (mut blank, _) = point_and_face(0.0);
+    let own = pushed(&mut contact);
+    assert!(own > 0.0, "{own}");
+    assert_eq!(pushed(&mut fresh), own, "a checkpoint holds the sides");
+    assert!(pushed(&mut blank) < 0.0, "without them it would be pushed through");
+    assert!(!blank.restore(&[0.0; 7]));
+}
+
+/// Friction of repulsions takes at most its coefficient times the stopped approach from the slip, and no more than all of it.
+#[test]
+fn repulsions_rub_by_coulombs_law() {
+    let inverse = [0.0, 0.0, 0.0, 1.0, 1.0, 1.0];
+    for (friction, slip, left) in [(0.3, 2.0, 1.7), (0.3, 0.2, 0.0), (0.0, 2.0, 2.0)] {
+        let (mut contact, x) = point_and_face(friction);
+        contact.find_pairs(&x);
+        let mut v = vec![0.0; 18];
+        (v[9], v[11]) = (slip, -1.0);
+        contact.repel(&inverse, &x, &mut v, 1e-3, false);
+        assert!(
+            (v[9] - left).abs() < 1e-12 && v[10].abs() < 1e-12 && v[11].abs() < 1e-12,
+            "{friction}: {v:?}"
+        );
+    }
+}

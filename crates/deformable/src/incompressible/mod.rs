@@ -110,6 +110,23 @@ pub struct IncompressibleReport {
     /// Solves whose tolerance was below that and was raised to it.
     #[serde(default)]
     pub loosened: usize,
+    /// Part of the correction of positions that was left out because surfaces would have met (0 to 1).
+    #[serde(default)]
+    pub held_back: f64,
+}
+
+impl IncompressibleReport {
+    /// Adds what a part of a step did; errors are those of the worst part.
+    pub(crate) fn add_part(&mut self, part: &Self) {
+        self.iterations += part.iterations;
+        self.ring_error = self.ring_error.max(part.ring_error);
+        self.total_error =
+            if part.total_error.abs() > self.total_error.abs() { part.total_error } else { self.total_error };
+        self.unfinished += part.unfinished;
+        self.leak = self.leak.max(part.leak);
+        self.loosened += part.loosened;
+        self.held_back = self.held_back.max(part.held_back);
+    }
 }
 
 /// The incompressible bodies of a solid.

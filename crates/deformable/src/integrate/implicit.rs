@@ -178,8 +178,7 @@ where
             targets: &guess,
         };
         let newton = minimise(solid, &mut objective, &mut x, &self.implicit, &mut self.workspace)?;
-        report.newton_iterations += newton.iterations;
-        report.linear_iterations += newton.linear_iterations;
+        report.count_newton(&newton);
         if self.implicit.strict && !(newton.residual <= newton.wanted) {
             let NewtonReport { residual, wanted, iterations, .. } = newton;
             return Err(IntegrateError::Newton { residual, wanted, iterations });

@@ -199,6 +199,15 @@ pub struct IntegrationReport {
     pub linear_iterations: usize,
     /// Newton iterations of an implicit step.
     pub newton_iterations: usize,
+    /// Velocity solves that stopped above their tolerance, by less than ten times, and were taken as they were.
+    #[serde(default)]
+    pub unfinished: usize,
+    /// Newton solves that stopped above their tolerance and were taken as they were.
+    #[serde(default)]
+    pub unconverged: usize,
+    /// Largest residual at which such a solve stopped, relative to its tolerance; zero if all converged.
+    #[serde(default)]
+    pub residual: f64,
     /// Contacts with obstacles.
     pub contacts: usize,
     /// Self-contact.
@@ -214,6 +223,30 @@ pub struct IntegrationReport {
 }
 
 impl IntegrationReport {
+    /// Adds what Newton's method did.
+    fn count_newton(&mut self, newton: &NewtonReport) {
+        self.newton_iterations += newton.iterations;
+        self.linear_iterations += newton.linear_iterations;
+        if !(newton.residual <= newton.wanted) {
+            self.unconverged += 1;
+            self.residual = self.residual.max(newton.residual / newton.wanted);
+        }
+    }
+
+    /// Adds what a part of a step did: work adds up, errors and contacts are those of the worst and the last part.
+    pub fn add_part(&mut self, part: &Self) {
+        self.linear_iterations += part.linear_iterations;
+        self.newton_iterations += part.newton_iterations;
+        self.unfinished += part.unfinished;
+        self.unconverged += part.unconverged;
+        self.residual = self.residual.max(part.residual);
+        self.loosened += part.loosened;
+        self.leak = self.leak.max(part.leak);
+        self.incompressible.add_part(&part.incompressible);
+        self.contacts = part.contacts;
+        self.self_contact = part.self_contact;
+    }
+
     /// Adds what a velocity solve took.
     fn count(&mut self, solve: &SolveCount) {
         self.linear_iterations += solve.iterations;
@@ -289,6 +322,8 @@ where
     kept: Vec<Link<D>>,
     /// How far ahead (s) of the present positions the elastic forces of velocity solves are; 0 with explicit elasticity.
     ahead: f64,
+    /// Velocity solves of the present step that stopped above their tolerance, near enough to go on.
+    unfinished: usize,
     workspace: Workspace,
 }
 
@@ -347,6 +382,7 @@ where
             touches: Vec::new(),
             kept: Vec::new(),
             ahead: 0.0,
+            unfinished: 0,
             workspace: Workspace::default(),
         }
     }
@@ -405,6 +441,7 @@ where
         solid.place_embedded(&mut next.position);
         solid.place_embedded(&mut next.velocity);
         next.time = motion.time + dt;
+        report.unfinished += std::mem::take(&mut self.unfinished);
         if let Some(at) = next.position.iter().chain(&next.velocity).position(|value| !value.is_finite()) {
             return Err(IntegrateError::NotFinite { particle: at % next.position.len() / D });
         }

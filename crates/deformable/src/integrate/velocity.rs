@@ -545,6 +545,7 @@ where
                 format!("{} at a relative residual of {:.1e}", report.outcome, report.relative_residual());
             return Err(IntegrateError::Solve(reason));
         }
+        self.unfinished += usize::from(!report.outcome.converged());
         if let Some(carriers) = &mut self.carriers {
             carriers.take_change(&change[velocity.len()..]);
             change.truncate(velocity.len());

@@ -86,7 +86,8 @@ where
         Ok(velocity)
     }
 
-    /// For schemes that do not have the corrections in their stages: takes the step they made, and corrects where it leads and how it goes on.
+    /// For schemes that do not have the corrections in their stages: takes the step they made, and corrects where it leads and how it goes on. Where that is free of intersections it stays so:
+    /// a correction that would make surfaces meet is made in part, and the rest is left to the next step.
     pub(super) fn restore_volume(
         &mut self,
         solid: &Solid<D>,
@@ -102,7 +103,16 @@ where
         let kept = Kept::objects(&self.touches, &pairs);
         let report = &mut report.incompressible;
         incompressible.correct_motion(solid, &motion.position, &mut moving, dt, &kept, report)?;
-        next.position = plus(&motion.position, dt, &moving);
+        let mut corrected = plus(&motion.position, dt, &moving);
+        if let Some(contact) = &self.self_contact {
+            let change: Vec<f64> = corrected.iter().zip(&next.position).map(|(to, from)| to - from).collect();
+            let part = contact.free_part(&next.position, &change);
+            report.held_back = report.held_back.max(1.0 - part);
+            if part < 1.0 {
+                corrected = plus(&next.position, part, &change);
+            }
+        }
+        next.position = corrected;
         incompressible.correct_velocity(solid, &next.position, &mut next.velocity, &kept, report)?;
         Ok(())
     }

@@ -107,6 +107,11 @@ pub struct FileGeometry {
     /// Read a surface of triangles as cloth instead of elements with an inside.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub surface: bool,
+    /// Fill a closed surface of triangles with tetrahedra of about this edge (m, after scaling). What is thinner is lost, and sharp edges are cut off within an edge. Default: the file has tetrahedra or
+    /// hexahedra.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub fill: Option<f64>,
     /// Factor for all coordinates (no unit).
     #[serde(default = "one")]
     #[schemars(extend("exclusiveMinimum" = 0))]
@@ -191,6 +196,10 @@ pub struct ElasticMaterial {
     /// Hardening of the model `spline`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spline: Option<SplineHardening>,
+    /// Part of the shear modulus of the model `mooney_rivlin` that is in the second invariant (no unit). Default: a quarter.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0, max = 1))]
+    pub second_invariant: Option<f64>,
 }
 
 /// How the model `spline` hardens on its two sides.
@@ -240,7 +249,7 @@ pub enum ElasticModel {
     CompressibleFlow,
     /// Hardens in compression and extension.
     Spline,
-    /// Mooney-Rivlin, as for the matrix of muscles; a quarter of its shear modulus is in the second invariant.
+    /// Mooney-Rivlin, as for the matrix of muscles.
     MooneyRivlin,
 }
 
@@ -305,6 +314,14 @@ pub struct BendingDescription {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub yield_angle: Option<f64>,
+    /// Growth of the yield angle per angle by which a fold has stayed (no unit).
+    #[serde(default)]
+    #[schemars(range(min = 0))]
+    pub hardening: f64,
+    /// Angle (degrees) of all inner edges at which they have no moment; 0 for a surface that wants to be flat. Default: that of the mesh.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = -180, "exclusiveMaximum" = 180))]
+    pub rest_angle: Option<f64>,
 }
 
 /// How the force of bending grows with the angle of a fold.
@@ -318,7 +335,7 @@ pub enum BendingLaw {
     SineOfHalfAngle,
 }
 
-/// Elements that are stiffer or softer than the rest of their body: all whose middle is within a box of the rest shape.
+/// Elements of another material than the rest of their body: all whose middle is within a box of the rest shape.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Region {
@@ -335,6 +352,17 @@ pub struct Region {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = -1, "exclusiveMaximum" = 0.5))]
     pub poisson: Option<f64>,
+    /// Constitutive model there, with the same `inversion` if the material says so. Default: that of the material.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<ElasticModel>,
+    /// Density there (kg/m^3, kg/m^2 in 2D). Default: that of the body, which must then have a density instead of a mass.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub density: Option<f64>,
+    /// Damping there (s). Default: that of the material.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub damping: Option<f64>,
 }
 
 /// Plastic flow of elements.
@@ -393,10 +421,43 @@ pub struct ElementSprings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub bending: Option<f64>,
+    /// All altitudes of an element instead of its shortest at any time.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub all_altitudes: bool,
     /// Damping of each spring relative to critical damping of its ends (no unit).
     #[serde(default)]
     #[schemars(range(min = 0))]
     pub damping_ratio: f64,
+    /// Strain (no unit) from which the springs along edges and across them stay stretched. Default: never.
+    #[serde(default, rename = "yield", skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub limit: Option<f64>,
+    /// Growth of that strain per strain that has stayed (no unit).
+    #[serde(default)]
+    #[schemars(range(min = 0))]
+    pub hardening: f64,
+    /// Rest lengths stay within this factor of the first ones (no unit).
+    #[serde(default = "ten")]
+    #[schemars(range(min = 1))]
+    pub limit_stretch: f64,
+}
+
+/// A force that pulls on part of a body: on all particles within a box of the rest shape, by their masses.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct LoadDescription {
+    /// Lowest corner of the box (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub from: Vec<f64>,
+    /// Highest corner of the box (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub to: Vec<f64>,
+    /// The force on all of them together (N; N/m in 2D).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub force: Vec<f64>,
+    /// Factor of the force against time: pairs of time (s) and factor, linear in between. Default: 1.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub factor: Vec<[f64; 2]>,
 }
 
 /// Particles that are held or moved: all within a box of the rest shape.
@@ -473,7 +534,7 @@ pub struct ElasticBody {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-length" = "dimension"))]
     pub facing: Option<Vec<f64>>,
-    /// Regions of other stiffness; where they overlap, the last one counts.
+    /// Regions of other materials; where they overlap, the last one counts.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub regions: Vec<Region>,
     /// Plastic flow.
@@ -485,6 +546,9 @@ pub struct ElasticBody {
     /// Particles that are held or moved.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hold: Vec<Hold>,
+    /// Forces that pull on it.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub load: Vec<LoadDescription>,
     /// Starts with the velocity that the fluid has where its particles are, on top of its own.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub adrift: bool,
@@ -564,6 +628,13 @@ pub struct ElasticStep {
     pub collisions: ElasticCollisions,
     /// Do points inside a body meet rigid bodies, too? For soft bodies and small obstacles.
     pub inner_points: bool,
+    /// Part of the limit of stability that steps of explicit schemes take at most (no unit).
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
+    pub safety: f64,
+    /// Relative residual of the velocity solves of explicit and linearly implicit schemes. Default: 1e-4, for the linearly implicit one 1e-8.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0), range(max = 0.1))]
+    pub solve_tolerance: Option<f64>,
     /// Contact of bodies of elements with themselves and each other. Default: none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_contact: Option<SelfContactDescription>,
@@ -687,6 +758,8 @@ impl Default for ElasticStep {
             distance: 0.0,
             collisions: ElasticCollisions::default(),
             inner_points: false,
+            safety: 0.5,
+            solve_tolerance: None,
             self_contact: None,
             newton_iterations: 50,
             tolerance: 1e-3,

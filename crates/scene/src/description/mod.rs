@@ -23,8 +23,8 @@ pub use elastic::{
     BagGeometry, BallGeometry, BendingDescription, BendingLaw, BoxGeometry, DampingForm, DampingSolve,
     Disturbance, ElasticBody, ElasticCollisions, ElasticDamping, ElasticIntegrator, ElasticMaterial,
     ElasticModel, ElasticStep, ElementSprings, FibreDescription, FileGeometry, Hardening, Hold, Inversion,
-    Over, PlasticDescription, Precision, RecordedGeometry, Region, SelfContactDescription, SheetGeometry,
-    SplineHardening, TiedTo, TorusGeometry, VolumeSolver, VolumeStep,
+    LoadDescription, Over, PlasticDescription, Precision, RecordedGeometry, Region, SelfContactDescription,
+    SheetGeometry, SplineHardening, TiedTo, TorusGeometry, VolumeSolver, VolumeStep,
 };
 pub use fluid::{
     CellSize, Fluid, FluidEddies, FluidForce, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion,

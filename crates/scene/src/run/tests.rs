@@ -39,6 +39,7 @@ impl Simulation for Logistic {
             total_energy: self.x,
             fluid: None,
             max_speed: self.x,
+            elements: None,
             joints: None,
         }
     }
