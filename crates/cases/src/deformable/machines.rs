@@ -10,6 +10,7 @@
 
 use super::set_up::{cubes, difference, failed, flat, material, solid_of, tetrahedra};
 use crate::{Case, CaseError, Measurements, Speed};
+use splashdown_couple::step_alone;
 use splashdown_deformable::collide::Obstacle;
 use splashdown_deformable::integrate::{Integrator, Motion, Scheme};
 use splashdown_deformable::material::{Model, Plasticity, SplineBranch, Yield};
@@ -80,7 +81,7 @@ fn through(mut solid: Solid<3>, points: &[Vector<3>], gap: f64, time: f64) -> Re
         for obstacle in &mut integrator.obstacles {
             obstacle.end = obstacle.start.moved(&obstacle.twist, dt);
         }
-        integrator.step(&mut solid, &mut motion, dt).map_err(failed("rolling"))?;
+        step_alone(&mut solid, &mut integrator, &mut motion, dt).map_err(failed("rolling"))?;
         for obstacle in &mut integrator.obstacles {
             obstacle.start = obstacle.end;
         }
@@ -200,7 +201,7 @@ fn press(
             obstacle.twist = Twist { linear: Vector::<3>::new(0.0, side * speed, 0.0), ..Twist::zero() };
             obstacle.end = obstacle.start.moved(&obstacle.twist, dt);
         }
-        integrator.step(&mut solid, &mut motion, dt).map_err(failed("pressing"))?;
+        step_alone(&mut solid, &mut integrator, &mut motion, dt).map_err(failed("pressing"))?;
         for obstacle in &mut integrator.obstacles {
             obstacle.start = obstacle.end;
         }

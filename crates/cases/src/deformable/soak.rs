@@ -5,6 +5,7 @@
 
 use super::set_up::{failed, material};
 use crate::{Case, CaseError, Measurements, Speed};
+use splashdown_couple::{Solids, World};
 use splashdown_deformable::collide::Obstacle;
 use splashdown_deformable::integrate::{ImplicitScheme, Integrator, Motion, Scheme};
 use splashdown_deformable::material::{Extension, ExtensionKind, Law, Model, SplineBranch};
@@ -90,16 +91,22 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
             .and_then(|ball| ball.translated(Vector::<3>::new(0.5, -1.2, 0.5)))
             .map_err(failed("the ball"))?;
         integrator.obstacles.push(Obstacle::fixed("ball", ball, Frame::identity(), 0.5));
-        match integrator.advance_to(&mut solid, &mut motion, 1.0, 0.02, 1e-7, 0.4) {
-            Ok(_) if motion.position.iter().all(|x| x.is_finite() && x.abs() < 1e3) => {
+        let mut solids = Solids::new(solid.gravity, integrator.scheme);
+        let mut world = World::new(solid.gravity).map_err(failed("building the world"))?;
+        (solids.solid, solids.integrator, solids.safety) = (solid.clone(), integrator, 0.4);
+        world.set_solids(solids, motion);
+        let stepped = (0..50).try_for_each(|_| world.step(0.02).map(|_| ()));
+        let position = &world.state().solids.motion.position;
+        match stepped {
+            Ok(()) if position.iter().all(|x| x.is_finite() && x.abs() < 1e3) => {
                 finite += 1;
-                solid.update(&motion.position).map_err(failed("the end"))?;
+                solid.update(position).map_err(failed("the end"))?;
                 if inverted {
                     recovered += 1;
                     restored += usize::from(solid.inverted() == 0);
                 }
             }
-            Ok(_) => silent += 1,
+            Ok(()) => silent += 1,
             Err(_) => reported += 1,
         }
     }

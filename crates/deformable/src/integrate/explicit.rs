@@ -388,24 +388,6 @@ where
         }
     }
 
-    /// All stages, with nothing else in the world.
-    pub(super) fn step_explicit(
-        &mut self,
-        solid: &mut Solid<D>,
-        motion: &mut Motion,
-        dt: f64,
-        report: &mut IntegrationReport,
-    ) -> Result<(), IntegrateError> {
-        let mut stages = self.begin(solid, motion, dt, report)?;
-        self.move_particles(solid, motion, &mut stages, |_| false)?;
-        self.collide_self(solid, motion, &mut stages, report)?;
-        let mut velocity = self.finish(solid, motion, &mut stages, report)?;
-        self.repel_at_end(solid, &stages.next, &mut velocity, dt);
-        motion.position = stages.next;
-        motion.velocity = velocity;
-        Ok(())
-    }
-
     /// Scheme A: an explicit half from the start of the step, an implicit half at its end.
     fn finish_a(
         &mut self,
