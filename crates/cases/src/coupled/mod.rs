@@ -2,10 +2,13 @@
 
 mod bar;
 mod bound_mass;
+mod chain;
+mod creatures;
 mod free_fall;
 mod friction;
 mod momentum;
 mod pad;
+mod pile;
 mod release;
 mod row;
 mod set_up;
@@ -14,8 +17,11 @@ mod squeeze;
 mod stack;
 mod sweeps;
 mod torsion;
+mod trampoline;
 
 use crate::Case;
+
+pub(super) use set_up::shipped;
 
 pub(super) const CASES: &[Case] = &[
     free_fall::CASE,
@@ -29,7 +35,15 @@ pub(super) const CASES: &[Case] = &[
     torsion::CASE,
     bar::CASE,
     stack::CASE,
+    stack::HIT,
     row::CASE,
+    row::SOURCE,
+    chain::CASE,
+    trampoline::CASE,
+    pile::CASE,
+    creatures::SNAKE,
+    creatures::MAGGOT,
+    creatures::FISH,
     soak::SHORT,
     soak::LONG,
 ];
