@@ -1,14 +1,20 @@
 //! Rigid and soft bodies in one step.
 
 mod bar;
+mod bindings;
 mod bound_mass;
 mod chain;
+mod contact_projection;
 mod creatures;
+mod drive;
 mod free_fall;
 mod friction;
 mod momentum;
+mod orientation;
 mod pad;
 mod pile;
+mod push_out;
+mod rebound;
 mod release;
 mod row;
 mod set_up;
@@ -29,6 +35,12 @@ pub(super) const CASES: &[Case] = &[
     momentum::CASE,
     pad::CASE,
     release::CASE,
+    contact_projection::CASE,
+    orientation::CASE,
+    push_out::CASE,
+    drive::CASE,
+    rebound::CASE,
+    bindings::CASE,
     squeeze::CASE,
     sweeps::CASE,
     bound_mass::CASE,

@@ -78,7 +78,8 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
             volume = volume.max(watch.errors(&motion.position).1);
             match phase {
                 0 => touching = touching.max(pairs),
-                2 => left = left.max(pairs),
+                // Twice the pressed depth apart.
+                2 if motion.time > start + 0.5 * half => left = left.max(pairs),
                 _ => {}
             }
             if phase == 2 {
