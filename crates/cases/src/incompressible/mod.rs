@@ -45,6 +45,7 @@ pub(super) const CASES: &[Case] = &[
     squeeze::CASE,
     squeeze::LARGE,
     drop::CASE,
+    drop::LOCKED,
     scenes::STAIRS,
     scenes::TORI,
     scenes::PUDDLE,
