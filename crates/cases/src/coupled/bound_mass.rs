@@ -63,7 +63,8 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         let resolution = format!("bar over mass {ratio}, 20 cells");
         out.near("period, relative error", &resolution, fine, 0.0, 0.02, CASE.source);
         let order = 0.5 * (coarse / fine).abs().log2();
-        out.near("order of the error in the cell size", &resolution, order, 2.0, 0.3, "5 and 20 cells");
+        // With the heavy mass what is left at 20 cells is no more than the step's own error.
+        out.at_least("order of the error in the cell size", &resolution, order, 1.9, "5 and 20 cells");
     }
     Ok(())
 }

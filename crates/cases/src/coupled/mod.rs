@@ -45,6 +45,7 @@ pub(super) const CASES: &[Case] = &[
     sweeps::CASE,
     bound_mass::CASE,
     torsion::CASE,
+    torsion::STATIC,
     bar::CASE,
     stack::CASE,
     stack::HIT,
