@@ -12,11 +12,11 @@ use std::f64::consts::TAU;
 
 pub(super) const CASE: Case = Case {
     name: "coupled/chain",
-    spec: "5.1 twisting chain (rigid-deformable-coupling), RDC-9, RDC-24, RDC-33, RDC-39",
-    summary: "a chain of rigid and soft rings and a loop of jointed links is wound up by a whole turn and unwound: none passes through another",
+    spec: "5.1 twisting chain (rigid-deformable-coupling), RDC-9, RDC-33, RDC-39",
+    summary: "a chain of rigid and soft rings is wound up by a whole turn and unwound: no ring passes through another",
     source: "spec/rigid-deformable-coupling.md 5.1",
     speed: Speed::Slow,
-    seconds: 90.0,
+    seconds: 60.0,
     run,
 };
 
@@ -24,22 +24,12 @@ pub(super) const CASE: Case = Case {
 const RING: f64 = 0.8;
 /// Pieces of the soft rings, and corners of the curves.
 const AROUND: usize = 24;
-/// Links of the loop.
-const LINKS: usize = 8;
 
 /// Middle curves of the rings, in the order of the chain.
 fn curves(world: &World<3>) -> Result<Vec<Vec<Vector<3>>>, CaseError> {
     let mut curves = Vec::new();
-    for ring in ["ring-1", "ring-2", "ring-3", "ring-4", "loop", "ring-6"] {
-        if ring == "loop" {
-            // Ends of its links, where their joints are.
-            let links = (1..=LINKS).map(|k| {
-                let state = &world.state().bodies[rigid(world, &format!("link-{k}"))?];
-                let half = RING * (0.5 * TAU / LINKS as f64).sin();
-                Ok(state.frame.to_world(&Vector::<3>::new(0.0, 0.0, half)))
-            });
-            curves.push(links.collect::<Result<_, CaseError>>()?);
-        } else if let Some((_, body)) = soft_bodies(world, ring).next() {
+    for ring in ["ring-1", "ring-2", "ring-3", "ring-4", "ring-5"] {
+        if let Some((_, body)) = soft_bodies(world, ring).next() {
             let rest: Vec<Vector<3>> = body.rest.chunks_exact(3).map(Vector::from_column_slice).collect();
             let centre = rest.iter().sum::<Vector<3>>() / rest.len() as f64;
             let (mut sums, mut counts) = (vec![Vector::<3>::zeros(); AROUND], vec![0.0; AROUND]);
@@ -102,11 +92,10 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
     )?;
     let first = links(&world)?;
     let linked = first.iter().filter(|number| (number.abs() - 1.0).abs() < 1e-9).count();
-    let (mut changed, mut wound, mut fastest, mut apart) = (0.0f64, 0.0f64, 0.0f64, 0.0f64);
+    let (mut changed, mut wound, mut fastest) = (0.0f64, 0.0f64, 0.0f64);
     let (mut angle, mut most) = (turned(&world)?, 0.0f64);
     for frame in 0..192 {
         world.step(1.0 / 24.0).map_err(failed("stepping"))?;
-        apart = apart.max(world.diagnostics().joints.map_or(0.0, |joints| joints.linear_error));
         for (now, before) in links(&world)?.iter().zip(&first) {
             changed = changed.max((now - before).abs());
         }
@@ -120,7 +109,7 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         }
     }
     let resolution = "24 pieces a soft ring, frames of 1/24 s";
-    out.near("pairs that are linked", resolution, linked as f64, 5.0, 0.0, "six rings in a row");
+    out.near("pairs that are linked", resolution, linked as f64, 4.0, 0.0, "five rings in a row");
     out.at_most("change of a linking number", resolution, changed, 1e-6, "no ring passes through another");
     out.at_least("turn of the middle ring (deg)", resolution, most.to_degrees(), 90.0, "the chain winds");
     out.at_most(
@@ -130,7 +119,6 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         90.0,
         "and unwinds; a slack ring hangs as it likes within a link",
     );
-    out.at_most("joints of the loop apart, links of 0.6 m (m)", resolution, apart, 6e-3, "1 % of a link");
     out.at_most("fastest at the end (m/s)", resolution, fastest, 10.0, "nothing flies off");
     Ok(())
 }
