@@ -119,7 +119,7 @@ fn run_locked(out: &mut Measurements) -> Result<(), CaseError> {
     let (volume, width, _) = fall(4, 0.0, true)?;
     out.at_most("largest change of the volume", "projection, 4 shells", volume, 0.01, LOCKED.source);
     let (loss, locked, _) = fall(4, 0.499, false)?;
-    // The specification wants 3 % on 104 000 tetrahedra; this mesh has 1152.
+    // The specification wants 3 % of a mesh of 104 000 tetrahedra; this one is coarse.
     let what = "largest change of the volume";
     out.at_most(what, "Poisson's ratio 0.499, 4 shells", loss, 0.036, "3 % wanted, not reached on this mesh");
     let bulge = (locked - 1.0) / (width - 1.0);

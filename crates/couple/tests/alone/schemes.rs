@@ -220,7 +220,7 @@ fn random_bodies_stay_finite_or_say_why() {
         if random.index(3) == 0 {
             own.law.extension = Extension::new(ExtensionKind::LinearStretch { stretch: 0.3 });
         }
-        let mut own = solid(&mesh, own, Vector::<3>::new(0.0, -9.81, 0.0));
+        let own = solid(&mesh, own, Vector::<3>::new(0.0, -9.81, 0.0));
         let noise = [0.0, 0.3, 1.0][random.index(3)];
         let mut motion = Motion::at_rest(&mesh.points);
         motion.position.iter_mut().for_each(|x| *x += noise * random.uniform(-1.0, 1.0));
