@@ -2,6 +2,7 @@
 
 use crate::{BenchError, BenchOptions, BenchRow, Benchmark, CpuClock, Mark, Peer};
 use rayon::prelude::*;
+use splashdown_couple::step_alone;
 use splashdown_deformable::contact::{
     BarrierOptions, ContactSurface, SelfContact, SelfContactOptions, intersections,
 };
@@ -154,9 +155,10 @@ pub(crate) fn steps(options: &BenchOptions, rows: &mut Vec<BenchRow>) -> Result<
         let mut explicit = Integrator::new(Scheme::B);
         explicit.tolerance = 1e-3;
         let dt = 0.5 * own.stable_step();
-        explicit.step(&mut own, &mut motion, dt).map_err(failed("the explicit step"))?;
+        step_alone(&mut own, &mut explicit, &mut motion, dt).map_err(failed("the explicit step"))?;
         let clock = CpuClock::start();
-        let report = explicit.step(&mut own, &mut motion, dt).map_err(failed("the explicit step"))?;
+        let report =
+            step_alone(&mut own, &mut explicit, &mut motion, dt).map_err(failed("the explicit step"))?;
         let seconds = clock.seconds();
         explicit_per_tet.push(seconds / count as f64);
         rows.push(row("explicit step (scheme B), CPU", seconds * 1e3, "ms", options.threads, &size));
@@ -170,9 +172,10 @@ pub(crate) fn steps(options: &BenchOptions, rows: &mut Vec<BenchRow>) -> Result<
         let mut motion = Motion::at_rest(&mesh.points);
         let mut implicit = Integrator::new(Scheme::Implicit(ImplicitScheme::BackwardEuler));
         implicit.implicit.tolerance = 1e-3;
-        implicit.step(&mut own, &mut motion, 1.0 / 60.0).map_err(failed("the implicit step"))?;
+        step_alone(&mut own, &mut implicit, &mut motion, 1.0 / 60.0).map_err(failed("the implicit step"))?;
         let clock = CpuClock::start();
-        let report = implicit.step(&mut own, &mut motion, 1.0 / 60.0).map_err(failed("the implicit step"))?;
+        let report = step_alone(&mut own, &mut implicit, &mut motion, 1.0 / 60.0)
+            .map_err(failed("the implicit step"))?;
         let seconds = clock.seconds();
         per_tet.push(seconds / count as f64);
         rows.push(row("backward Euler step of 1/60 s, CPU", seconds * 1e3, "ms", options.threads, &size));
@@ -223,7 +226,7 @@ pub(crate) fn beam(options: &BenchOptions, rows: &mut Vec<BenchRow>) -> Result<(
         let clock = CpuClock::start();
         let wall = Instant::now();
         for _ in 0..steps {
-            integrator.step(&mut solid, &mut motion, dt).map_err(failed("stepping the beam"))?;
+            step_alone(&mut solid, &mut integrator, &mut motion, dt).map_err(failed("stepping the beam"))?;
             lowest = lowest.min(motion.point::<3>(tip)[1]);
         }
         let cpu = clock.seconds();
@@ -323,8 +326,8 @@ fn folds(
     let (mut cpu, mut wall, mut slowest) = (0.0, 0.0, 0.0f64);
     for _ in 0..frames {
         let (clock, start) = (CpuClock::start(), Instant::now());
-        let report =
-            integrator.step(&mut solid, &mut motion, 1.0 / 60.0).map_err(failed("stepping the cloth"))?;
+        let report = step_alone(&mut solid, &mut integrator, &mut motion, 1.0 / 60.0)
+            .map_err(failed("stepping the cloth"))?;
         let seconds = start.elapsed().as_secs_f64();
         cpu += clock.seconds();
         wall += seconds;

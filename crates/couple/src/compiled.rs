@@ -1,9 +1,11 @@
 //! The world in both dimensions, compiled here once.
 
-use crate::World;
 use crate::fluid_structure::{coupling_faces, form_system, solve_coupled};
+use crate::{World, step_alone};
 
 splashdown_math::compile_here!(
+    step_alone::<2>,
+    step_alone::<3>,
     World::<2>::new,
     World::<3>::new,
     World::<2>::add_body,

@@ -18,6 +18,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 
+mod alone;
 mod articulation;
 mod breaking;
 mod clock;
@@ -41,6 +42,7 @@ mod state;
 mod step;
 mod world;
 
+pub use alone::step_alone;
 pub use articulation::JointReport;
 pub use clock::{Clock, ClockError, StepPolicy};
 pub use diagnostics::{Diagnostics, ElementDiagnostics, JointDiagnostics};

@@ -278,19 +278,9 @@ where
     }
 
     /// Where the particles of skins are at the part `part` of the way of the bodies from `before` to `next`.
-    pub(crate) fn skin_targets(&self, before: &State<D>, next: &State<D>, part: f64) -> Vec<Vector<D>> {
-        let target = |skin: &Binding<D>| {
-            let (old, new) =
-                (&before.bodies[skin.body as usize].frame, &next.bodies[skin.body as usize].frame);
-            let frame = if part == 1.0 { *new } else { old.interpolate(new, part) };
-            frame.to_world(&skin.place)
-        };
+    pub(crate) fn skin_targets(&self, next: &State<D>) -> Vec<Vector<D>> {
+        let target = |skin: &Binding<D>| next.bodies[skin.body as usize].frame.to_world(&skin.place);
         self.skins.iter().map(target).collect()
-    }
-
-    /// What a step that skins make impossible is taken back to.
-    pub(crate) fn before_skins(&self, motion: &Motion) -> Option<(Motion, Vec<Vec<f64>>)> {
-        (!self.skins.is_empty()).then(|| (motion.clone(), self.solid.history()))
     }
 
     /// Particles of skins are where their bodies have them.

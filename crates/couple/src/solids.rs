@@ -232,9 +232,6 @@ where
 /// Distance (relative to the coordinates) from where it must be at which a skin counts as late.
 const LATE: f64 = 1e-9;
 
-/// Halvings of an implicit step that does not converge before it is given up.
-const MOST_HALVINGS: u32 = 6;
-
 impl<const D: usize> Solids<D>
 where
     Dim<D>: Space<D>,
@@ -286,6 +283,12 @@ where
         let mut inverses = self.solid.inverse_masses();
         inverses.iter_mut().zip(&self.carried).filter(|(_, carried)| **carried).for_each(|(m, _)| *m = 0.0);
         inverses
+    }
+
+    /// Masses (kg) of all particles, 0 for those that are pinned or carried by rigid bodies.
+    pub(crate) fn free_masses(&self) -> Vec<f64> {
+        let masses = self.solid.masses().iter().zip(self.solid.pinned());
+        masses.map(|(mass, pinned)| if *pinned { 0.0 } else { *mass }).collect()
     }
 
     /// Do they take part in the stages of the step, both ways? Fully implicit schemes follow it.
@@ -582,7 +585,8 @@ where
         Ok((self.state(next), report))
     }
 
-    /// Advances fully implicit solids of `next` by `dt` after the rigid bodies have moved from where they are in `before` to where they are in `next`.
+    /// Fully implicit solids of `next`, `dt` seconds on, after the rigid bodies have moved from where they are in `before` to where they are in `next`. A step that fails leaves what the solids
+    /// remember to the caller, who takes a shorter one.
     pub(crate) fn follow(
         &mut self,
         bodies: &[Body<D>],
@@ -592,65 +596,32 @@ where
     ) -> Result<IntegrationReport, String> {
         let _timed = crate::stage("soft bodies");
         let mut motion = before.solids.motion.clone();
-        let start = motion.time;
-        let mut report = IntegrationReport::default();
-        let (mut done, mut halvings) = (0.0, 0);
-        // Longest part that has not failed in this step.
-        let mut allowed = dt;
-        while done < dt {
-            self.follow_schedules(start + done);
-            let left = dt - done;
-            // A little more than a whole number of parts is rounding, not one part more.
-            let parts = (left / allowed * (1.0 - 1e-12)).ceil().max(1.0);
-            // The last part ends at the end to the bit, so that no sliver remains.
-            let (step, after) = if parts > 1.0 { (left / parts, done + left / parts) } else { (left, dt) };
-            for (obstacle, &body) in self.integrator.obstacles.iter_mut().zip(&self.followed) {
-                let (old, new) = (&before.bodies[body].frame, &next.bodies[body].frame);
-                let at = |t: f64| -> Frame<D> { old.interpolate(new, t) };
-                (obstacle.start, obstacle.end) = (at(done / dt), at(after / dt));
-                // Bodies that nothing moves keep their twist to the bit; others have that of the step.
-                obstacle.twist = if bodies[body].is_dynamic() {
-                    old.twist_to(new, dt)
-                } else {
-                    next.bodies[body].twist(&bodies[body])
-                };
-            }
-            let (targets, kept) = (self.skin_targets(before, next, after / dt), self.before_skins(&motion));
-            for (skin, target) in self.skins.iter().zip(&targets) {
-                let way = target - read::<D>(&motion.position, skin.particle);
-                motion.velocity[D * skin.particle as usize..][..D].copy_from_slice((way / step).as_slice());
-            }
-            let stepped = self.integrator.step(&mut self.solid, &mut motion, step);
-            let stepped = stepped.map_err(|error| error.to_string()).and_then(|one| {
-                // A barrier stops them short where soft bodies do not get out of their way in time.
-                let late = |(skin, target): (&Binding<D>, &Vector<D>)| {
-                    let x = read::<D>(&motion.position, skin.particle);
-                    (x - target).norm() > LATE * (1.0 + target.norm())
-                };
-                match self.skins.iter().zip(&targets).any(late) {
-                    false => Ok(one),
-                    true => {
-                        Err("soft bodies do not get out of the way of a surface that moves as told".into())
-                    }
-                }
-            });
-            if let (Err(_), Some((old, history))) = (&stepped, kept) {
-                motion = old;
-                self.solid.restore(&history);
-            }
-            match stepped {
-                Ok(one) => {
-                    done = after;
-                    report.add_part(&one);
-                }
-                Err(_) if halvings < MOST_HALVINGS => {
-                    halvings += 1;
-                    allowed = 0.5 * step;
-                }
-                Err(error) => return Err(error),
-            }
+        self.follow_schedules(motion.time);
+        for (obstacle, &body) in self.integrator.obstacles.iter_mut().zip(&self.followed) {
+            let (old, new) = (&before.bodies[body].frame, &next.bodies[body].frame);
+            (obstacle.start, obstacle.end) = (*old, *new);
+            // Bodies that nothing moves keep their twist to the bit; others have that of the step.
+            obstacle.twist = if bodies[body].is_dynamic() {
+                old.twist_to(new, dt)
+            } else {
+                next.bodies[body].twist(&bodies[body])
+            };
         }
-        motion.time = start + dt;
+        let targets = self.skin_targets(next);
+        for (skin, target) in self.skins.iter().zip(&targets) {
+            let way = target - read::<D>(&motion.position, skin.particle);
+            motion.velocity[D * skin.particle as usize..][..D].copy_from_slice((way / dt).as_slice());
+        }
+        let report = self.integrator.step_at_once(&mut self.solid, &mut motion, dt);
+        let report = report.map_err(|error| error.to_string())?;
+        // A barrier stops them short where soft bodies do not get out of their way in time.
+        let late = |(skin, target): (&Binding<D>, &Vector<D>)| {
+            let x = read::<D>(&motion.position, skin.particle);
+            (x - target).norm() > LATE * (1.0 + target.norm())
+        };
+        if self.skins.iter().zip(&targets).any(late) {
+            return Err("soft bodies do not get out of the way of a surface that moves as told".into());
+        }
         next.solids = self.state(motion);
         Ok(report)
     }

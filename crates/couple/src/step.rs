@@ -26,13 +26,14 @@ use crate::generalized::Velocities;
 use crate::hold::Cones;
 use crate::sleep::Sleep;
 use crate::soft_contact::Reached;
-use crate::solids::Solids;
+use crate::solids::{SolidStep, Solids};
 use crate::solve::{CoupledStep, Stage, coupled_solve};
+use crate::stage_totals::{Audit, SoftParts};
 use crate::world::Scratch;
 use crate::{Model, Multipliers, SolveReport, StageTotals, State, Tag};
 use serde::{Deserialize, Serialize};
 use splashdown_deformable::ParticleState;
-use splashdown_deformable::integrate::IntegrationReport;
+use splashdown_deformable::integrate::{IntegrationReport, Scheme};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::fracture::{FractureError, Hit};
 use splashdown_rigid::{BodyState, ContactReport, ContactSolver, ContactStage, Motion};
@@ -55,7 +56,7 @@ pub struct StepReport {
     pub broken: Vec<Broken>,
     /// Collision and contact of rigid bodies.
     pub contact: ContactReport,
-    /// Totals of the rigid bodies after the stages, if asked for ([`crate::Options::stage_totals`]).
+    /// Totals after the stages, if asked for ([`crate::Options::stage_totals`]).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stages: Vec<StageTotals>,
     /// Bodies of finite elements that took part in the stages: linear iterations, contacts, volume.
@@ -177,12 +178,9 @@ where
     let mut start_frames: Vec<Frame<D>> = state.bodies.iter().map(|body| body.frame).collect();
     let mut start = Velocities::of(state);
 
-    let mut stages = Vec::new();
-    let mut total = |stage: &str, frames: (&[Frame<D>], Tag), motions: (&[Motion<D>], Tag)| {
-        if model.options.stage_totals {
-            stages.push(StageTotals::measure(stage, model, frames, motions));
-        }
-    };
+    // Forces of V act half way, but for schemes that are implicit to the end.
+    let half_way = soft.as_ref().is_none_or(|solids| solids.integrator.scheme == Scheme::B);
+    let mut audit = Audit::new(model, || soft.as_ref().map_or_else(Vec::new, |solids| solids.free_masses()));
     let mut timed = crate::stage("forces and coupled solve");
     // I.
     let mut half = velocity_to_half_step(model, state, dt, coupled)?;
@@ -254,7 +252,15 @@ where
         reached.join_motions(&mut start.bodies, &step.stages.start);
         reached.join_motions(&mut half.velocities.bodies, &step.stages.moving);
     }
-    total("I forces", (&start_frames, Tag::Start), (&half.velocities.bodies, Tag::Half));
+    let now = (Tag::Start, &start_frames[..], &state.particles.position[..]);
+    audit.start(now, (Tag::Start, &start), seen(&soft_step, Tag::Start, Tag::Start), &reached.particles);
+    audit.record(
+        "I forces",
+        now,
+        (Tag::Half, &half.velocities),
+        seen(&soft_step, Tag::Start, Tag::Half),
+        false,
+    );
     timed.then("collisions");
     // II. Collisions change v^n, and v^{n+1/2} by as much. What touches a sleeper wakes it before anything happens.
     let awake = sleep.any().then(|| (start.bodies.clone(), half.velocities.bodies.clone()));
@@ -280,7 +286,8 @@ where
         break;
     }
     articulation.note_collisions(state, &start.bodies);
-    total("II collisions", (&start_frames, Tag::Start), (&start.bodies, Tag::Start));
+    let parts = seen(&soft_step, Tag::Start, Tag::Start);
+    audit.record("II collisions", now, (Tag::Start, &start), parts, false);
     timed.then("contact");
     // III. Joints that hold after the positions have moved, contact to which they answer, and joints again where it has pushed.
     articulation.pre_stabilize(state, &mut half.velocities);
@@ -321,7 +328,8 @@ where
         }
     }
     articulation.pre_stabilize_after_contact(state, &free, &straight, &mut half.velocities);
-    total("III joints and contact", (&start_frames, Tag::Start), (&half.velocities.bodies, Tag::Half));
+    let parts = seen(&soft_step, Tag::Start, Tag::Half);
+    audit.record("III joints and contact", now, (Tag::Half, &half.velocities), parts, false);
     timed.then("positions and push-out");
     // IV. What contact did to velocities in III is dropped: only its effect on positions remains. Impulses of joints are kept.
     let (mut frames, positions) = advance_positions(model, state, &half.velocities, dt);
@@ -359,7 +367,9 @@ where
     articulation.add_kept_impulses(&mut start);
     contact.turn_momenta(&stage, &start_frames, &frames, &mut start.bodies);
     contact.restore_angular_momentum(&stage, &frames, &mut start.bodies);
-    total("IV positions and push-out", (&frames, Tag::End), (&start.bodies, Tag::Start));
+    let parts = seen(&soft_step, Tag::End, Tag::Start);
+    let later = (Tag::End, &frames[..], &positions[..]);
+    audit.record("IV positions and push-out", later, (Tag::Start, &start), parts, false);
     timed.then("forces and coupled solve");
     // V. Velocities at the new positions: joints and drives, contact, and joints again where contact has pushed on them.
     let mut full = velocity_to_full_step(model, state, &start, &frames, &positions, dt, coupled)?;
@@ -390,9 +400,11 @@ where
         _ => None,
     };
     fluid.couple_full(model, state, &frames, dt, &mut full.velocities.bodies, particles)?;
-    total("V.2 forces", (&frames, Tag::End), (&full.velocities.bodies, Tag::End));
+    let places = seen(&soft_step, Tag::End, Tag::Start).0;
+    let later = (Tag::End, &frames[..], &positions[..]);
+    audit.record("V.2 forces", later, (Tag::End, &full.velocities), (places, &soft_velocity), half_way);
     articulation.post_stabilize(&frames, &start.bodies, &mut full.velocities);
-    total("V.3 joints", (&frames, Tag::End), (&full.velocities.bodies, Tag::End));
+    audit.record("V.3 joints", later, (Tag::End, &full.velocities), (places, &soft_velocity), false);
     if let Some(step) = &soft_step {
         reached.join_frames(&mut frames, &step.stages.next);
         reached.join_motions(&mut full.velocities.bodies, &soft_velocity);
@@ -444,7 +456,9 @@ where
     }
     fluid.couple_finish(model, state, &frames, dt, motions, &mut soft_velocity, &held)?;
     sleep.still(&mut full.velocities.bodies);
-    total("V.4 contact", (&frames, Tag::End), (&full.velocities.bodies, Tag::End));
+    let places = seen(&soft_step, Tag::End, Tag::Start).0;
+    let later = (Tag::End, &frames[..], &positions[..]);
+    audit.record("V.4 contact", later, (Tag::End, &full.velocities), (places, &soft_velocity), false);
     memory.keep_sleeping(&state.contact, &sleep.asleep);
     let mut soft_report = None;
     let solids = match (soft, soft_step) {
@@ -492,7 +506,7 @@ where
         joints: articulation.report(|i| next.bodies[i].frame),
         contact: ContactReport { asleep: next.rest.count(), ..contact.report() },
         broken: vec![],
-        stages,
+        stages: audit.stages,
         solids: soft_report,
     };
     Ok(Advanced::To(Box::new((next, report))))
@@ -513,6 +527,13 @@ where
     let joined = ContactStage { articulated: Some(&articulated), ..*stage };
     let found = contact.push_out(&joined, frames);
     found > OVERLAP_LEFT && !articulated.is_empty()
+}
+
+/// Positions and velocities of the particles of solids at those times; none without solids.
+fn seen(step: &Option<SolidStep>, positions: Tag, velocities: Tag) -> SoftParts<'_> {
+    let Some(SolidStep { motion, stages, .. }) = step else { return Default::default() };
+    let position = if positions == Tag::Start { &motion.position } else { &stages.next };
+    (position, if velocities == Tag::Start { &stages.start } else { &stages.moving })
 }
 
 /// II: impacts on `v^n`; the difference to `v^{n+1/2}` stays what it was.

@@ -46,7 +46,7 @@ const MOST_PARTS: f64 = 1e6;
 const MOST_HALVINGS: u32 = 6;
 
 /// What a step has done so far.
-struct Taken<const D: usize>
+pub(crate) struct Taken<const D: usize>
 where
     Dim<D>: Space<D>,
 {
@@ -82,7 +82,7 @@ where
     pub(crate) scene_joints: Vec<Joint<D>>,
     scratch: Scratch<D>,
     fluid: FluidScratch<D>,
-    solids: Option<crate::Solids<D>>,
+    pub(crate) solids: Option<crate::Solids<D>>,
 }
 
 impl<const D: usize> World<D>
@@ -95,7 +95,11 @@ where
         if !gravity.iter().all(|value| value.is_finite()) {
             return Err(ModelError::Gravity);
         }
-        Ok(Self {
+        Ok(Self::in_space(gravity))
+    }
+
+    pub(crate) fn in_space(gravity: Vector<D>) -> Self {
+        Self {
             model: Model::new(gravity),
             state: State::empty(),
             scene_bodies: 0,
@@ -104,7 +108,7 @@ where
             scratch: Scratch::default(),
             fluid: FluidScratch::default(),
             solids: None,
-        })
+        }
     }
 
     /// Adds a rigid body and returns its index. The scene is complete before its first body breaks: one that is added later is not part of it and is lost by
@@ -326,8 +330,8 @@ where
             }
             // The last part ends at the end to the bit, so that no sliver remains.
             let part = if more > 1.0 { left / more } else { left };
-            let (mut state, report) = match self.take_part(part, taken) {
-                Err(StepError::Solids { .. }) if halvings < MOST_HALVINGS && self.limit_can_shrink() => {
+            let (mut state, mut report) = match self.take_solid_part(part, taken) {
+                Err(StepError::Solids { .. }) if halvings < MOST_HALVINGS && self.solids.is_some() => {
                     halvings += 1;
                     allowed = 0.5 * part;
                     self.restore_solids();
@@ -336,11 +340,6 @@ where
                 other => *other?,
             };
             parts += 1;
-            let mut report = report;
-            if let Some(solids) = self.solids.as_mut().filter(|solids| !solids.takes_part()) {
-                let followed = solids.follow(&self.model.bodies, &self.state, &mut state, part);
-                report.solids = Some(followed.map_err(failed)?);
-            }
             if let Some(own) = &mut report.solids {
                 // What the parts before took, too.
                 let mut sum = taken.solids.take().unwrap_or_default();
@@ -363,6 +362,22 @@ where
             self.state = state;
             return Ok(StepReport { dt, parts, broken: std::mem::take(&mut taken.broken), ..report });
         }
+    }
+
+    /// Rigid bodies and solids `dt` seconds on: stages I to V, and after them what follows rigid bodies without pushing back on them.
+    pub(crate) fn take_solid_part(
+        &mut self,
+        dt: f64,
+        taken: &mut Taken<D>,
+    ) -> Result<Box<(State<D>, StepReport)>, StepError> {
+        let mut done = self.take_part(dt, taken)?;
+        if let Some(solids) = self.solids.as_mut().filter(|solids| !solids.takes_part()) {
+            let (state, report) = &mut *done;
+            let followed = solids.follow(&self.model.bodies, &self.state, state, dt);
+            let (step, time) = (self.state.step, self.state.time);
+            report.solids = Some(followed.map_err(|reason| StepError::Solids { step, time, reason })?);
+        }
+        Ok(done)
     }
 
     /// The state `dt` seconds on, with all that breaks on the way broken.
@@ -400,13 +415,8 @@ where
         Ok(longest)
     }
 
-    /// Can solids that fail be tried again with a shorter step?
-    fn limit_can_shrink(&self) -> bool {
-        self.solids.as_ref().is_some_and(crate::Solids::takes_part)
-    }
-
     /// What solids remember is that of the state again.
-    fn restore_solids(&mut self) {
+    pub(crate) fn restore_solids(&mut self) {
         if let Some(solids) = &mut self.solids {
             let fits = solids.restore(&self.state.solids);
             debug_assert!(fits);

@@ -6,8 +6,8 @@ use crate::integrate::Integrator;
 use crate::{AltitudeSprings, Bending, EdgeSprings, Solid};
 
 splashdown_math::compile_here!(
-    Integrator::<2>::step,
-    Integrator::<3>::step,
+    Integrator::<2>::step_at_once,
+    Integrator::<3>::step_at_once,
     Integrator::<2>::begin,
     Integrator::<3>::begin,
     Integrator::<2>::collide_self,

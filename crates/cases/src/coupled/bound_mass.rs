@@ -62,10 +62,9 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         let [coarse, fine] = [error(5, ratio, beta)?, error(20, ratio, beta)?];
         let resolution = format!("bar over mass {ratio}, 20 cells");
         out.near("period, relative error", &resolution, fine, 0.0, 0.02, CASE.source);
-        if ratio == 1.0 {
-            let order = 0.5 * (coarse / fine).abs().log2();
-            out.near("order of the error in the cell size", &resolution, order, 2.0, 0.5, "5 and 20 cells");
-        }
+        let order = 0.5 * (coarse / fine).abs().log2();
+        // With the heavy mass what is left at 20 cells is no more than the step's own error.
+        out.at_least("order of the error in the cell size", &resolution, order, 1.9, "5 and 20 cells");
     }
     Ok(())
 }

@@ -11,6 +11,7 @@ use splashdown_geometry::generate::{CubeSplit, box_tetrahedra};
 use splashdown_geometry::mesh::{TetrahedronMesh, TriangleMesh};
 use splashdown_math::{Dim, Frame, Space, Spin, Twist, Vector};
 use splashdown_rigid::{Body, Geometry, GeometryError, Kind, Material};
+use splashdown_scene::{AnyWorld, build, load};
 use std::sync::Arc;
 
 /// Wraps any error with what was being done.
@@ -235,4 +236,55 @@ pub(super) fn centre(world: &World<3>, body: usize) -> Vector<3> {
         mass += masses[particle];
     }
     sum / mass
+}
+
+/// A shipped scene in space, with some fields changed.
+pub(in super::super) fn shipped(name: &str, overrides: &[&str]) -> Result<World<3>, CaseError> {
+    let overrides: Vec<String> = overrides.iter().map(|&one| one.to_owned()).collect();
+    let loaded = load(name, &overrides).map_err(failed("loading the scene"))?;
+    match build(&loaded.scene).map_err(failed("building the scene"))? {
+        AnyWorld::Three(world) => Ok(*world),
+        AnyWorld::Two(_) => Err(failed("building the scene")("it is not in space")),
+    }
+}
+
+/// Place of a rigid body in the list.
+pub(super) fn rigid(world: &World<3>, name: &str) -> Result<usize, CaseError> {
+    let place = world.model().bodies.iter().position(|body| body.name == name);
+    place.ok_or_else(|| failed("looking for a body")(name))
+}
+
+/// Particles of all soft bodies whose name starts like this.
+pub(super) fn soft_bodies<'a>(
+    world: &'a World<3>,
+    start: &'a str,
+) -> impl Iterator<Item = (usize, &'a SolidBody)> {
+    let bodies = world.solids().map_or(&[][..], |solids| &solids.bodies);
+    bodies.iter().enumerate().filter(move |(_, body)| body.name.starts_with(start))
+}
+
+/// Deepest that a particle of a soft body is inside a rigid body that does not carry particles of it (m).
+pub(super) fn deepest(world: &World<3>) -> f64 {
+    let Some(solids) = world.solids() else { return 0.0 };
+    let motion = &world.state().solids.motion;
+    let mut deepest = 0.0f64;
+    for (index, (body, now)) in world.model().bodies.iter().zip(&world.state().bodies).enumerate() {
+        let Some(geometry) = &body.geometry else { continue };
+        let bounds = geometry.world_bounds(&now.frame);
+        for soft in &solids.bodies {
+            let carries = |one: &Binding<3>| {
+                one.body as usize == index && soft.particles.contains(&(one.particle as usize))
+            };
+            if solids.bindings.iter().any(carries) {
+                continue;
+            }
+            for particle in soft.particles.clone() {
+                let x = motion.point::<3>(particle);
+                if bounds.contains(&x) {
+                    deepest = deepest.max(-geometry.signed_distance(&now.frame.to_object(&x)));
+                }
+            }
+        }
+    }
+    deepest
 }

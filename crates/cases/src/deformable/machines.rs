@@ -11,6 +11,7 @@
 
 use super::set_up::{cubes, difference, failed, flat, material, solid_of, tetrahedra};
 use crate::{Case, CaseError, Measurements, Speed};
+use splashdown_couple::step_alone;
 use splashdown_deformable::collide::Obstacle;
 use splashdown_deformable::integrate::{Integrator, Motion, Scheme};
 use splashdown_deformable::material::{Model, Plasticity, SplineBranch, Yield};
@@ -149,7 +150,7 @@ fn through(
         for (obstacles, roller) in integrator.obstacles.chunks_mut(teeth + 1).zip(&rollers) {
             roller.advance(obstacles, motion.time, dt);
         }
-        integrator.step(&mut solid, &mut motion, dt).map_err(failed("rolling"))?;
+        step_alone(&mut solid, &mut integrator, &mut motion, dt).map_err(failed("rolling"))?;
         most_inverted = most_inverted.max(solid.inverted());
         see(&solid);
     }
@@ -349,7 +350,7 @@ fn press(
             obstacle.twist = Twist { linear: Vector::<3>::new(0.0, side * speed, 0.0), ..Twist::zero() };
             obstacle.end = obstacle.start.moved(&obstacle.twist, dt);
         }
-        integrator.step(&mut solid, &mut motion, dt).map_err(failed("pressing"))?;
+        step_alone(&mut solid, &mut integrator, &mut motion, dt).map_err(failed("pressing"))?;
         for obstacle in &mut integrator.obstacles {
             obstacle.start = obstacle.end;
         }

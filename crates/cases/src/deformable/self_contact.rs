@@ -5,6 +5,7 @@
 
 use super::set_up::failed;
 use crate::{Case, CaseError, Measurements, Speed};
+use splashdown_couple::step_alone;
 use splashdown_deformable::collide::Obstacle;
 use splashdown_deformable::contact::{
     BarrierOptions, ContactSurface, SelfContact, SelfContactOptions, intersections,
@@ -184,8 +185,8 @@ fn fall(mesh: &TriangleMesh<3>, barrier: bool, thickness: f64) -> Result<Fall, C
 fn drop_it(fall: &mut Fall, dt: f64, end: f64) -> Result<(usize, usize), CaseError> {
     let (mut crossing, mut contacts) = (0, 0);
     for _ in 0..(end / dt).round() as usize {
-        let report =
-            fall.integrator.step(&mut fall.solid, &mut fall.motion, dt).map_err(failed("stepping"))?;
+        let report = step_alone(&mut fall.solid, &mut fall.integrator, &mut fall.motion, dt)
+            .map_err(failed("stepping"))?;
         contacts += report.self_contact.collisions + report.self_contact.proximities;
         crossing += intersections(&fall.surface, &fall.motion.position);
     }

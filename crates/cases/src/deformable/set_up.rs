@@ -1,8 +1,9 @@
 //! Bodies that several cases use.
 
 use crate::CaseError;
+use splashdown_couple::step_alone;
 use splashdown_deformable::element::{Damping, DampingKind, Material};
-use splashdown_deformable::integrate::{IntegrateError, Integrator, Motion};
+use splashdown_deformable::integrate::{Integrator, Motion};
 use splashdown_deformable::material::{Lame, Law, Model};
 use splashdown_deformable::{Elements, Force, Solid};
 use splashdown_geometry::generate::{CubeSplit, box_tetrahedra};
@@ -91,9 +92,7 @@ where
     Dim<D>: Space<D>,
 {
     for _ in 0..count {
-        integrator
-            .step(solid, motion, dt)
-            .map_err(|error: IntegrateError| CaseError::new("stepping", error))?;
+        step_alone(solid, integrator, motion, dt).map_err(|error| CaseError::new("stepping", error))?;
         for obstacle in &mut integrator.obstacles {
             obstacle.advance(dt);
         }

@@ -1,6 +1,7 @@
 //! Solids that keep their volume.
 
 mod annulus;
+mod blocks;
 mod bodies;
 mod drop;
 mod halving;
@@ -14,6 +15,7 @@ mod newton;
 mod null_modes;
 mod patch;
 mod recovery;
+mod scenes;
 mod shell;
 mod solvers;
 mod squeeze;
@@ -24,6 +26,7 @@ use crate::Case;
 
 pub(super) const CASES: &[Case] = &[
     annulus::CASE,
+    annulus::FINE,
     inflation::CASE,
     shell::CASE,
     shell::FINE,
@@ -42,4 +45,9 @@ pub(super) const CASES: &[Case] = &[
     squeeze::CASE,
     squeeze::LARGE,
     drop::CASE,
+    drop::LOCKED,
+    scenes::STAIRS,
+    scenes::TORI,
+    scenes::PUDDLE,
+    blocks::CASE,
 ];

@@ -56,6 +56,22 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         };
         let worst = touches.iter().map(change).fold(0.0, f64::max);
         out.at_most("change of a normal velocity (m/s)", name, worst, 1e-10, CASE.source);
+        if name.ends_with("velocities") {
+            let [first, last] = report.divergence;
+            out.at_least("largest rate of a ring before, as reported (1/s)", name, first, 1.0, "INC-25");
+            out.at_most("largest rate of a ring after, as reported (1/s)", name, last, 1e-6, "INC-25");
+            out.at_most(
+                "part of the pressures that pushes nothing",
+                name,
+                report.null_part,
+                1.0,
+                "INC-25: a share",
+            );
+        } else {
+            let mean = report.mean_ring_error / report.ring_error;
+            out.at_most("mean error of a ring over the largest", name, mean, 1.0, "INC-25");
+            out.at_least("mean error of a ring over the largest", name, mean, 0.01, "INC-25");
+        }
         let mut rate = vec![0.0; rings.len()];
         body.rings().apply(&after, &mut rate);
         if name.ends_with("positions") {

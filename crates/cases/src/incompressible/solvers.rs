@@ -7,6 +7,7 @@
 
 use super::bodies::{body, failed, keeper};
 use crate::{Case, CaseError, Measurements, Speed};
+use splashdown_couple::step_alone;
 use splashdown_deformable::collide::Obstacle;
 use splashdown_deformable::element::{Damping, DampingKind, Material};
 use splashdown_deformable::incompressible::{IncompressibleOptions, PressureSolver};
@@ -109,7 +110,7 @@ fn land(solver: PressureSolver) -> Result<Landing, CaseError> {
         solid.update(&motion.position).map_err(failed)?;
         let strain = solid.strain_rate_step(&motion.position, &motion.velocity);
         let dt = (0.5 * solid.stable_step()).min(strain).max(1e-5);
-        let report = integrator.step(&mut solid, &mut motion, dt).map_err(failed)?;
+        let report = step_alone(&mut solid, &mut integrator, &mut motion, dt).map_err(failed)?;
         iterations += report.incompressible.iterations;
         steps += 1.0;
         shape.update(&motion.position);

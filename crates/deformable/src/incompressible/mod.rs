@@ -100,8 +100,17 @@ pub struct IncompressibleReport {
     pub iterations: usize,
     /// Largest relative error of a ring's volume before the step.
     pub ring_error: f64,
+    /// Mean of these errors over all rings.
+    #[serde(default)]
+    pub mean_ring_error: f64,
     /// Relative error of the whole volume before the step.
     pub total_error: f64,
+    /// Largest rate (1/s) at which the velocity changes a ring's volume, before and after the last correction of velocities.
+    #[serde(default)]
+    pub divergence: [f64; 2],
+    /// Part of the last pressures that pushes nothing, relative: what a structured mesh cannot tell.
+    #[serde(default)]
+    pub null_part: f64,
     /// Solves that stopped before their tolerance.
     pub unfinished: usize,
     /// Largest part of the velocity of pairs that sweeps left; zero without sweeps.
@@ -277,6 +286,7 @@ where
             let (ring_error, total_error) = self.errors(&at);
             if step == 0 {
                 (report.ring_error, report.total_error) = (ring_error, total_error);
+                report.mean_ring_error = self.mean_error();
             }
             let wanted = self.wanted_rates(dt);
             let more = self.project(solid, moving, step == 0, &wanted, 1.0 / dt, kept, report)?;
@@ -299,7 +309,24 @@ where
         report: &mut IncompressibleReport,
     ) -> Result<Vec<Twist<D>>, SolveError> {
         self.rings.update(position);
-        self.project(solid, velocity, true, &vec![0.0; self.rings.len()], 0.0, kept, report)
+        let before = self.divergence(velocity);
+        let pressed = self.project(solid, velocity, true, &vec![0.0; self.rings.len()], 0.0, kept, report)?;
+        report.divergence = [before, self.divergence(velocity)];
+        Ok(pressed)
+    }
+
+    /// Largest rate (1/s) at which `velocity` changes a ring's volume, relative to that at rest, with the rings at their last positions.
+    fn divergence(&self, velocity: &[f64]) -> f64 {
+        let mut rates = vec![0.0; self.rings.len()];
+        self.rings.apply(velocity, &mut rates);
+        rates.iter().zip(self.rings.rest()).map(|(rate, rest)| (rate / rest).abs()).fold(0.0, f64::max)
+    }
+
+    /// Mean relative error of the rings' volumes at their last positions.
+    fn mean_error(&self) -> f64 {
+        let rings = self.rings.ring_volumes();
+        let errors = rings.iter().zip(self.rings.rest()).map(|(now, rest)| (now / rest - 1.0).abs());
+        errors.sum::<f64>() / self.rings.len().max(1) as f64
     }
 
     #[allow(clippy::too_many_arguments)] // two of them are numbers of one equation
@@ -385,7 +412,11 @@ where
             *velocity -= change;
         }
         pressure.truncate(self.rings.len());
+        let size = |p: &[f64]| p.iter().map(|p| p * p).sum::<f64>().sqrt();
+        let whole = pressure.clone();
         self.rings.remove_null_modes(&mut pressure);
+        let null: Vec<f64> = whole.iter().zip(&pressure).map(|(all, kept)| all - kept).collect();
+        report.null_part = if size(&whole) > 0.0 { size(&null) / size(&whole) } else { 0.0 };
         self.pressures = pressure;
         Ok(pressed)
     }

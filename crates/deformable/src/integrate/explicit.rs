@@ -8,7 +8,7 @@
 //! | V velocity to n+1, friction at obstacles | [`Integrator::finish`] |
 //! | V self-repulsions | [`Integrator::repel_at_end`] |
 
-use super::velocity::{Damped, add_resistance};
+use super::velocity::{Constraints, Damped, add_resistance};
 use super::{
     Carriers, ConstraintRow, IntegrateError, IntegrationReport, Integrator, Link, Motion, Scheme, SolveCount,
 };
@@ -17,6 +17,7 @@ use crate::force::read;
 use crate::incompressible::{Kept, Pushed};
 use crate::solid::Solid;
 use splashdown_math::{Dim, Space, Vector};
+use splashdown_solve::ConstraintFilter;
 use std::collections::BTreeSet;
 
 /// An explicit step under way: what its stages hand on. Flat, `D` entries a particle.
@@ -199,11 +200,16 @@ where
             self.push_carriers(solid, &force, tau);
             add_push(solid, &force, tau, &mut change);
         }
-        // At obstacles the normal velocity stays.
+        // At obstacles the normal velocity stays. Along them explicit forces act as everywhere, so that what the solve has not converged is nobody's push.
+        let held = plus(&damped, -1.0, start);
+        let mut along = vec![0.0; start.len()];
+        if self.ahead == 0.0 {
+            along = plus(&change, -1.0, &held);
+            Constraints::new(solid.pinned(), touches).filter(&mut along);
+        }
         for touch in touches {
-            let at = D * touch.node as usize;
-            for axis in 0..D {
-                change[at + axis] = damped[at + axis] - start[at + axis];
+            for at in D * touch.node as usize..D * (touch.node as usize + 1) {
+                change[at] = held[at] + along[at];
             }
         }
         Ok((change, [damped, missing], count))
@@ -386,24 +392,6 @@ where
         if let (true, Some(contact)) = (self.scheme.repels(), &mut self.self_contact) {
             contact.repel(&solid.inverse_masses(), next, velocity, dt, false);
         }
-    }
-
-    /// All stages, with nothing else in the world.
-    pub(super) fn step_explicit(
-        &mut self,
-        solid: &mut Solid<D>,
-        motion: &mut Motion,
-        dt: f64,
-        report: &mut IntegrationReport,
-    ) -> Result<(), IntegrateError> {
-        let mut stages = self.begin(solid, motion, dt, report)?;
-        self.move_particles(solid, motion, &mut stages, |_| false)?;
-        self.collide_self(solid, motion, &mut stages, report)?;
-        let mut velocity = self.finish(solid, motion, &mut stages, report)?;
-        self.repel_at_end(solid, &stages.next, &mut velocity, dt);
-        motion.position = stages.next;
-        motion.velocity = velocity;
-        Ok(())
     }
 
     /// Scheme A: an explicit half from the start of the step, an implicit half at its end.

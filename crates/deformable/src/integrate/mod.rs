@@ -11,8 +11,6 @@ mod linear;
 mod links;
 mod newton;
 mod recording;
-#[cfg(test)]
-mod tests;
 mod velocity;
 mod volume;
 
@@ -175,6 +173,9 @@ pub enum IntegrateError {
         /// Which one.
         particle: usize,
     },
+    /// The scheme goes through the stages of the step of the world.
+    #[error("this scheme takes its steps in stages, not at once")]
+    InStages,
     /// Self-contact could not be resolved.
     #[error("{0}")]
     Contact(String),
@@ -397,12 +398,12 @@ where
         self.kept.iter().filter(|link| link.carrier.is_none()).map(|link| (link.particle, link.normal))
     }
 
-    /// Advances by `dt` seconds. Obstacles stand where their `end` frame says at the end of the step; see [`Obstacle::advance`].
+    /// Advances by `dt` seconds with a scheme that finds velocities and positions in one solve, [`Scheme::Implicit`] or [`Scheme::TwoPass`]: its part of a step of the world.
     ///
     /// # Errors
-    /// What could not be computed; `motion` is then the one before the step.
+    /// What could not be computed, or another scheme; `motion` is then the one before the step.
     #[inline(never)]
-    pub fn step(
+    pub fn step_at_once(
         &mut self,
         solid: &mut Solid<D>,
         motion: &mut Motion,
@@ -414,7 +415,7 @@ where
         match self.scheme {
             Scheme::Implicit(scheme) => self.step_in_layers(solid, &mut next, dt, scheme, &mut report)?,
             Scheme::TwoPass => self.step_in_two_passes(solid, &mut next, dt, &mut report)?,
-            _ => self.step_explicit(solid, &mut next, dt, &mut report)?,
+            _ => return Err(IntegrateError::InStages),
         }
         self.accept(solid, motion, &mut next, dt, &mut report)?;
         report.contacts = self.touches.len();
@@ -450,51 +451,6 @@ where
             solid.flow(&next.position);
         }
         Ok(())
-    }
-
-    /// Advances to `end` with steps of at most `largest`, within `safety` of the elastic limit for explicit schemes; a step that fails is tried again with half the
-    /// length, down to `smallest`. The remainder is divided evenly, so that no tiny last step remains.
-    ///
-    /// # Errors
-    /// What could not be computed with the shortest step.
-    pub fn advance_to(
-        &mut self,
-        solid: &mut Solid<D>,
-        motion: &mut Motion,
-        end: f64,
-        largest: f64,
-        smallest: f64,
-        safety: f64,
-    ) -> Result<usize, IntegrateError> {
-        let mut steps = 0;
-        while end - motion.time > 1e-12 * (1.0 + end.abs()) {
-            let strain = solid.strain_rate_step(&motion.position, &motion.velocity);
-            let elastic = safety * solid.stable_step();
-            let limit = match self.scheme {
-                Scheme::Implicit(_) | Scheme::TwoPass => f64::INFINITY,
-                Scheme::LinearlyImplicit => elastic.max(MOST_STRETCH * strain),
-                Scheme::C => strain.min(std::f64::consts::FRAC_1_SQRT_2 * elastic),
-                _ => strain.min(elastic),
-            };
-            let wanted = largest.min(limit).max(smallest);
-            let left = end - motion.time;
-            let mut dt = left / (left / wanted).ceil().max(1.0);
-            loop {
-                for obstacle in &mut self.obstacles {
-                    obstacle.end = obstacle.start.moved(&obstacle.twist, dt);
-                }
-                match self.step(solid, motion, dt) {
-                    Ok(_) => break,
-                    Err(error) if dt * 0.5 < smallest => return Err(error),
-                    Err(_) => dt *= 0.5,
-                }
-            }
-            for obstacle in &mut self.obstacles {
-                obstacle.start = obstacle.end;
-            }
-            steps += 1;
-        }
-        Ok(steps)
     }
 
     /// Gives prescribed particles the velocity that leads them to where they must be at the end of the step.

@@ -1,12 +1,15 @@
-use super::*;
-use crate::element::{Damping, DampingKind, Elements, Material};
-use crate::force::Force;
-use crate::material::{Lame, Law, Model};
-use crate::{EdgeSpring, EdgeSprings};
+use splashdown_couple::{Solids, World, step_alone};
+use splashdown_deformable::collide::Obstacle;
+use splashdown_deformable::element::{Damping, DampingKind, Elements, Material};
+use splashdown_deformable::integrate::{
+    Driver, ImplicitOptions, ImplicitScheme, Integrator, LinearSolver, Motion, Path, Scheme,
+};
+use splashdown_deformable::material::{Lame, Law, Model};
+use splashdown_deformable::{EdgeSpring, EdgeSprings, Force, Solid};
 use splashdown_geometry::generate::{CubeSplit, box_tetrahedra};
 use splashdown_geometry::mesh::TetrahedronMesh;
 use splashdown_geometry::shapes::Shape;
-use splashdown_math::Frame;
+use splashdown_math::{Frame, Vector};
 use splashdown_solve::testing::TestNumbers;
 
 fn material(young: f64, poisson: f64, density: f64, time: f64) -> Material {
@@ -39,7 +42,7 @@ fn particle_slides_exactly() {
         integrator.obstacles.push(Obstacle::fixed("plane", plane, Frame::identity(), 0.3));
         let mut motion = Motion { position: vec![0.0; 2], velocity: vec![0.0; 2], time: 0.0 };
         for _ in 0..steps {
-            integrator.step(&mut solid, &mut motion, 1.0 / f64::from(steps)).unwrap();
+            step_alone(&mut solid, &mut integrator, &mut motion, 1.0 / f64::from(steps)).unwrap();
         }
         assert!((motion.position[0] - 1.17694).abs() < 5e-6, "{:?}", motion.position);
         assert!((motion.velocity[0] - 2.35389).abs() < 5e-6, "{:?}", motion.velocity);
@@ -62,7 +65,7 @@ fn schemes_converge_to_one_motion() {
         integrator.implicit.tolerance = 1e-10;
         integrator.implicit.linear_tolerance = 1e-10;
         for _ in 0..steps {
-            integrator.step(&mut solid, &mut motion, 1.0 / steps as f64).unwrap();
+            step_alone(&mut solid, &mut integrator, &mut motion, 1.0 / steps as f64).unwrap();
         }
         motion.position
     };
@@ -95,7 +98,7 @@ fn a_point_becomes_a_cube_again() {
     let mut integrator = Integrator::new(Scheme::B);
     let dt = 0.4 * solid.stable_step();
     for _ in 0..1000 {
-        integrator.step(&mut solid, &mut motion, dt).unwrap();
+        step_alone(&mut solid, &mut integrator, &mut motion, dt).unwrap();
     }
     solid.update(&motion.position).unwrap();
     assert_eq!(solid.inverted(), 0);
@@ -134,7 +137,7 @@ fn all_ways_lead_to_the_same_equilibrium() {
     integrator.implicit.tolerance = 1e-7;
     let (mut solid, mut motion) = (build(), Motion::at_rest(&mesh.points));
     for _ in 0..150 {
-        integrator.step(&mut solid, &mut motion, 0.05).unwrap();
+        step_alone(&mut solid, &mut integrator, &mut motion, 0.05).unwrap();
     }
     sags.push(tip(&motion));
     for sag in &sags {
@@ -165,7 +168,7 @@ fn drivers_move_what_they_hold_and_two_pass_keeps_the_surface() {
     integrator.drivers.push(Driver::new(held.clone(), path));
     let mut motion = Motion::at_rest(&mesh.points);
     for _ in 0..30 {
-        integrator.step(&mut own, &mut motion, 0.01).unwrap();
+        step_alone(&mut own, &mut integrator, &mut motion, 0.01).unwrap();
     }
     let (node, x) = held[0];
     let turned =
@@ -193,7 +196,7 @@ fn drivers_move_what_they_hold_and_two_pass_keeps_the_surface() {
 /// Random bodies, laws, steps and obstacles, inverted starts included: finite states or an error that says why.
 #[test]
 fn random_bodies_stay_finite_or_say_why() {
-    use crate::material::{Extension, ExtensionKind, SplineBranch};
+    use splashdown_deformable::material::{Extension, ExtensionKind, SplineBranch};
     let mut random = TestNumbers::new(77);
     for round in 0..40 {
         let cells = [1 + random.index(2), 1 + random.index(2), 1 + random.index(3)];
@@ -217,7 +220,7 @@ fn random_bodies_stay_finite_or_say_why() {
         if random.index(3) == 0 {
             own.law.extension = Extension::new(ExtensionKind::LinearStretch { stretch: 0.3 });
         }
-        let mut own = solid(&mesh, own, Vector::<3>::new(0.0, -9.81, 0.0));
+        let own = solid(&mesh, own, Vector::<3>::new(0.0, -9.81, 0.0));
         let noise = [0.0, 0.3, 1.0][random.index(3)];
         let mut motion = Motion::at_rest(&mesh.points);
         motion.position.iter_mut().for_each(|x| *x += noise * random.uniform(-1.0, 1.0));
@@ -240,8 +243,15 @@ fn random_bodies_stay_finite_or_say_why() {
         ));
         let ball = Shape::ball(0.4).unwrap().translated(Vector::<3>::new(0.5, -1.2, 0.5)).unwrap();
         integrator.obstacles.push(Obstacle::fixed("ball", ball, Frame::identity(), 0.5));
-        match integrator.advance_to(&mut own, &mut motion, 0.5, 0.02, 1e-7, 0.4) {
-            Ok(_) => assert!(motion.position.iter().all(|x| x.is_finite() && x.abs() < 1e3), "round {round}"),
+        let mut solids = Solids::new(own.gravity, scheme);
+        (solids.solid, solids.integrator, solids.safety) = (own, integrator, 0.4);
+        let mut world = World::new(Vector::<3>::new(0.0, -9.81, 0.0)).unwrap();
+        world.set_solids(solids, motion);
+        match (0..25).try_for_each(|_| world.step(0.02).map(|_| ())) {
+            Ok(()) => {
+                let position = &world.state().solids.motion.position;
+                assert!(position.iter().all(|x| x.is_finite() && x.abs() < 1e3), "round {round}");
+            }
             Err(error) => assert!(!error.to_string().is_empty()),
         }
     }
@@ -269,7 +279,7 @@ fn single_precision_recovers_from_collapse() {
         let mut integrator = Integrator::new(Scheme::B);
         integrator.tolerance = 1e-6;
         for _ in 0..800 {
-            integrator.step(&mut solid, &mut motion, dt).unwrap();
+            step_alone(&mut solid, &mut integrator, &mut motion, dt).unwrap();
         }
         let mut measured = Elements::tetrahedra(&mesh, 0, own).unwrap();
         measured.update(&motion.position).unwrap();
@@ -308,7 +318,7 @@ fn collisions_act_between_lagrangian_velocities_and_positions() {
     let mut motion =
         Motion { position: vec![0.0, 0.1, 0.0, 5.0, 9.0, 0.0], velocity: vec![0.0; 6], time: 0.0 };
     motion.velocity[1] = -5.0;
-    integrator.step(&mut solid, &mut motion, dt).unwrap();
+    step_alone(&mut solid, &mut integrator, &mut motion, dt).unwrap();
     let normal = Vector::<3>::new(-(0.3f64.sin()), 0.3f64.cos(), 0.0);
     let distance = motion.point::<3>(0).dot(&normal);
     assert!(distance.abs() < 1e-9, "{distance}");
@@ -327,7 +337,7 @@ fn two_passes_slide_as_coulomb_says() {
     integrator.obstacles.push(Obstacle::fixed("plane", plane, Frame::identity(), 0.3));
     let mut motion = Motion { position: vec![0.0; 2], velocity: vec![0.0; 2], time: 0.0 };
     for _ in 0..steps {
-        integrator.step(&mut solid, &mut motion, 1.0 / f64::from(steps)).unwrap();
+        step_alone(&mut solid, &mut integrator, &mut motion, 1.0 / f64::from(steps)).unwrap();
     }
     assert!((motion.velocity[0] - 2.35389).abs() < 5e-6, "{:?}", motion.velocity);
     assert!(
