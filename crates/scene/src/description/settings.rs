@@ -213,7 +213,7 @@ pub struct Output {
     /// Write a line of diagnostics to the log every this many steps.
     #[schemars(range(min = 1))]
     pub log_every: u32,
-    /// Write momenta and energies of the rigid bodies after every stage of a step to the log, with the times that positions and velocities there belong to.
+    /// Write momenta and energies after every stage of a step to the log, what the stage changed in them, and the times that positions and velocities there belong to.
     pub stages: bool,
     /// Save a checkpoint every this many frames; a run can be resumed from the last one.
     #[schemars(range(min = 1))]
