@@ -291,12 +291,13 @@ where
         joints
     }
 
-    /// How jointed bodies at `frames` that one of `pairs` touches respond to contact.
+    /// How jointed bodies at `frames` that one of `pairs` touches respond to contact; with `at_limits` coordinates that have reached a limit do not move.
     pub fn respond<'p>(
         &self,
         frames: &[Frame<D>],
         velocities: &Velocities<D>,
         pairs: impl Iterator<Item = &'p Pair>,
+        at_limits: bool,
     ) -> Articulated<D> {
         if self.every.is_empty() {
             return Articulated::default();
@@ -305,7 +306,7 @@ where
         let mut touched = vec![false; frames.len()];
         pairs.for_each(|pair| [pair.a, pair.b].iter().for_each(|&i| touched[i as usize] = true));
         let states = states_of(frames.iter().take(model.bodies.len()).copied(), velocities);
-        Articulated::new(&model.bodies, &model.joints, &states, &self.plan, &touched)
+        Articulated::new(&model.bodies, &model.joints, &states, &self.plan, &touched, at_limits)
     }
 
     /// Pairs of bodies that do not collide because they are joined, ascending; a body that is joined to the world is paired with itself.

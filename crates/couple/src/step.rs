@@ -291,7 +291,7 @@ where
     timed.then("contact");
     // III. Joints that hold after the positions have moved, contact to which they answer, and joints again where it has pushed.
     articulation.pre_stabilize(state, &mut half.velocities);
-    let articulated = articulation.respond(&start_frames, &half.velocities, contact.touching());
+    let articulated = articulation.respond(&start_frames, &half.velocities, contact.touching(), false);
     let joined = ContactStage { articulated: Some(&articulated), ..stage };
     let free = half.velocities.bodies.clone();
     articulation.straighten(state, &articulated, &mut half.velocities);
@@ -338,12 +338,12 @@ where
     let mut again = if let (Some(solids), Some(step)) = (&mut soft, &mut soft_step) {
         solids.move_particles(model, state, &frames, step, &reached).map_err(failed)?;
         reached.join_frames(&mut frames, &step.stages.next);
-        let again = push_out(&articulation, &stage, contact, &half.velocities, &mut frames);
+        let again = push_out(&articulation, &stage, contact, &half.velocities, &mut frames, false);
         reached.part_frames(&mut frames, &mut step.stages.next);
         solids.collide_self(step).map_err(failed)?;
         again
     } else {
-        push_out(&articulation, &stage, contact, &half.velocities, &mut frames)
+        push_out(&articulation, &stage, contact, &half.velocities, &mut frames, false)
     };
     articulation.settle_positions(&mut frames);
     // What joints take back of a push, another one has to give.
@@ -354,7 +354,7 @@ where
         if let Some(step) = &soft_step {
             reached.join_frames(&mut frames, &step.stages.next);
         }
-        again = push_out(&articulation, &stage, contact, &half.velocities, &mut frames);
+        again = push_out(&articulation, &stage, contact, &half.velocities, &mut frames, true);
         if let Some(step) = &mut soft_step {
             reached.part_frames(&mut frames, &mut step.stages.next);
         }
@@ -412,7 +412,7 @@ where
     timed.then("contact");
     let mut released = stiff.then(|| full.velocities.bodies.clone());
     let unpushed = full.velocities.bodies.clone();
-    let articulated = articulation.respond(&frames, &full.velocities, contact.touching());
+    let articulated = articulation.respond(&frames, &full.velocities, contact.touching(), false);
     let joined = ContactStage { articulated: Some(&articulated), ..stage };
     contact.contact_full(&joined, &frames, &mut full.velocities.bodies, &mut memory);
     if soft_step.is_some() {
@@ -512,18 +512,20 @@ where
     Ok(Advanced::To(Box::new((next, report))))
 }
 
-/// IV.2: pushes overlapping bodies apart, jointed ones together with what their joints hold. Is it worth another go once joints have been closed?
+/// IV.2: pushes overlapping bodies apart, jointed ones together with what their joints hold; `once_more`, with what the limits hold that they have reached. Is it worth another go
+/// once joints have been closed?
 fn push_out<const D: usize>(
     articulation: &Articulation<'_, D>,
     stage: &ContactStage<'_, D>,
     contact: &mut ContactSolver<D>,
     velocities: &Velocities<D>,
     frames: &mut [Frame<D>],
+    once_more: bool,
 ) -> bool
 where
     Dim<D>: Space<D>,
 {
-    let articulated = articulation.respond(frames, velocities, contact.touching());
+    let articulated = articulation.respond(frames, velocities, contact.touching(), once_more);
     let joined = ContactStage { articulated: Some(&articulated), ..*stage };
     let found = contact.push_out(&joined, frames);
     found > OVERLAP_LEFT && !articulated.is_empty()

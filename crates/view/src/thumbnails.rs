@@ -5,7 +5,7 @@ pub(crate) fn of(scene: &str) -> Option<&'static [u8]> {
     PICTURES.iter().find(|(name, _)| *name == scene).map(|(_, bytes)| *bytes)
 }
 
-const PICTURES: [(&str, &[u8]); 88] = [
+const PICTURES: [(&str, &[u8]); 90] = [
     ("quickstart", include_bytes!("../../../docs/gallery/quickstart.jpg")),
     ("splashdown", include_bytes!("../../../docs/gallery/splashdown.jpg")),
     ("quickstart-2d", include_bytes!("../../../docs/gallery/quickstart-2d.jpg")),
@@ -45,6 +45,8 @@ const PICTURES: [(&str, &[u8]); 88] = [
     ("soft-pegs", include_bytes!("../../../docs/gallery/soft-pegs.jpg")),
     ("press", include_bytes!("../../../docs/gallery/press.jpg")),
     ("spring-beam", include_bytes!("../../../docs/gallery/spring-beam.jpg")),
+    ("dented-ball", include_bytes!("../../../docs/gallery/dented-ball.jpg")),
+    ("loaded-beam", include_bytes!("../../../docs/gallery/loaded-beam.jpg")),
     ("muscle", include_bytes!("../../../docs/gallery/muscle.jpg")),
     ("soft-pile", include_bytes!("../../../docs/gallery/soft-pile.jpg")),
     ("jelly-2d", include_bytes!("../../../docs/gallery/jelly-2d.jpg")),

@@ -44,6 +44,7 @@ pub(super) const SOAK_SMALL: Case = Case {
 };
 
 fn run(out: &mut Measurements) -> Result<(), CaseError> {
+    landing_on_a_leaf(out)?;
     hanging_loop(out)?;
     plank(out, JointKind::Rigid, 500.0)?;
     plank(out, JointKind::Hinge, 5.0)?;
@@ -136,6 +137,13 @@ fn hanging_loop(out: &mut Measurements) -> Result<(), CaseError> {
     out.at_most("energy gained / m g side", resolution, gained, 1e-6, "never more");
     let speed = world.state().bodies[load].velocity.norm();
     out.at_most("speed of the weight at the end (m/s)", resolution, speed, 0.05, "comes to rest");
+    Ok(())
+}
+
+/// Seed 194 of the soak: a figure landed on a limb of 2 g at the limit of its joint, which went into the floor by its own size and could not come out without lifting the rest.
+fn landing_on_a_leaf(out: &mut Measurements) -> Result<(), CaseError> {
+    let outside = one(194, 4.0)?.outside as f64;
+    out.at_most("bodies pressed into the floor", "seed 194 of the soak, 4 s", outside, 0.0, "contact holds");
     Ok(())
 }
 
@@ -349,7 +357,10 @@ fn one(seed: u64, seconds: f64) -> Result<Outcome, CaseError> {
 fn soak(out: &mut Measurements, count: u64, seconds: f64) -> Result<(), CaseError> {
     use splashdown_parallel::prelude::*;
     let outcomes: Result<Vec<Outcome>, CaseError> =
-        (0..count).into_par_iter().map(|seed| one(seed, seconds)).collect();
+        (if std::env::var("SEED").is_ok() { 194..195 } else { 0..count })
+            .into_par_iter()
+            .map(|seed| one(seed, seconds))
+            .collect();
     let outcomes = outcomes?;
     let worst = |value: fn(&Outcome) -> f64| {
         let all = outcomes.iter().map(value).enumerate();

@@ -17,6 +17,9 @@ use splashdown_parallel::prelude::*;
 /// Responses (body that is pushed, body that moves) up to which a set of jointed bodies answers contact as one. Beyond, contact sees its bodies one by one.
 const MOST_RESPONSES: usize = 20_000;
 
+/// A limit counts as reached this close to it (rad, or m).
+const AT_LIMIT: f64 = 1e-6;
+
 /// Share by which joints yield in the responses, so that these are positive semidefinite to rounding where joints are redundant or a loop is stretched out: contact amplifies what they are wrong by.
 const YIELD: f64 = 1e-8;
 
@@ -93,7 +96,7 @@ impl<const D: usize> Articulated<D>
 where
     Dim<D>: Space<D>,
 {
-    /// Of the bodies in `states` that `touched` says something may push, at the positions there, for a step of `plan.dt`.
+    /// Of the bodies in `states` that `touched` says something may push, at the positions there, for a step of `plan.dt`. With `at_limits` coordinates that have reached a limit do not move.
     #[inline(never)]
     pub fn new(
         bodies: &[Body<D>],
@@ -101,6 +104,7 @@ where
         states: &[BodyState<D>],
         plan: &Plan<D>,
         touched: &[bool],
+        at_limits: bool,
     ) -> Self {
         let is_touched = |i: usize| touched.get(i).copied().unwrap_or(false);
         let mut sets = connected(bodies, joints);
@@ -108,7 +112,7 @@ where
         let frames: Vec<Frame<D>> = states.iter().map(|state| state.frame).collect();
         let mut inverse = InverseInertia::new(bodies, &frames, &[]);
         sets.iter().for_each(|(members, _)| inverse.add(bodies, &frames, members));
-        let world = Jointed { bodies, joints, states, frames: &frames, inverse: &inverse, plan };
+        let world = Jointed { bodies, joints, states, frames: &frames, inverse: &inverse, plan, at_limits };
         let built: Vec<Option<JointedSet<D>>> = sets
             .into_par_iter()
             .map(|(members, own)| JointedSet::new(world, &is_touched, members, own))
@@ -155,7 +159,7 @@ where
         members: Vec<u32>,
         own: Vec<usize>,
     ) -> Option<Self> {
-        let Jointed { bodies, joints, states, frames, inverse, plan } = world;
+        let Jointed { bodies, joints, states, frames, inverse, plan, at_limits } = world;
         let (mut held, mut limited, mut all) = (Vec::new(), Vec::new(), Vec::new());
         for &index in &own {
             let joint = &joints[index];
@@ -167,6 +171,10 @@ where
                     held.push(*row);
                 } else if let Purpose::Limit { min, max } = row.purpose {
                     let value = near(pose.value[row.slot], min, max, row.slot >= D);
+                    if at_limits && (value - min).min(max - value) <= AT_LIMIT {
+                        held.push(*row);
+                        continue;
+                    }
                     limited.push((*row, (value - min).max(0.0)));
                     limited.push((row.reversed(), (max - value).max(0.0)));
                 }
@@ -245,6 +253,7 @@ where
     frames: &'a [Frame<D>],
     inverse: &'a InverseInertia<D>,
     plan: &'a Plan<D>,
+    at_limits: bool,
 }
 
 /// Dynamic bodies that joints connect, ascending, with their joints, in the order of their first joints. A body on a joint to something immovable is a set, too.
