@@ -315,7 +315,7 @@ fn one(seed: u64, seconds: f64) -> Result<Outcome, CaseError> {
             JointKind::Prismatic,
         ];
         for m in 1..members {
-            let parent = if m > 3 { m - 3 } else { 0 };
+            let parent = m.saturating_sub(3);
             let places = [parent, m].map(|k| world.state().bodies[first + k].frame.position);
             let kind = kinds[number(0.0, 5.0) as usize];
             let limits = (number(0.0, 1.0) > 0.4).then(|| [-number(0.1, 1.0), number(0.1, 1.0)]);

@@ -306,7 +306,7 @@ where
     /// `surface` move with what it left.
     ///
     /// # Errors
-    /// As [`Self::step`].
+    /// As [`Self::step_at_once`].
     pub fn step_two_pass(
         &mut self,
         solid: &mut Solid<D>,
