@@ -472,6 +472,74 @@ fn joints_are_a_block_of_the_coupled_system() {
     block_is_consistent::<3>();
 }
 
+/// Responses are those of the projection: symmetric, positive, along joints nothing; what joints answer to a push by contact closes them again and keeps momenta.
+fn responses_hold_joints<const D: usize>(random: &mut TestNumbers, close: bool)
+where
+    Dim<D>: Space<D>,
+{
+    // An odd number of bodies, so that none is static.
+    let flat = [JointKind::Point, JointKind::Rigid, JointKind::Prismatic];
+    let kinds = if D == 2 { &flat[..] } else { &KINDS[..5] };
+    let mut system = System::<D>::random(random, 7, kinds, close, !close);
+    let (bodies, joints, every) = (system.bodies.clone(), system.joints.clone(), system.every());
+    post_stabilize(&bodies, &joints, &every, &mut system.states, None, &PostOptions::default());
+    let plan = system.plan(1.0 / 60.0);
+    let touched = vec![true; bodies.len()];
+    let articulated = Articulated::new(&bodies, &joints, &system.states, &plan, &touched, false);
+    let set = articulated.set_of(0).expect("a set");
+    assert_eq!(set.bodies.len(), bodies.len());
+    assert_eq!(articulated.joints(), every);
+    let respond = |pushed: usize, wrench: &Twist<D>| -> Vec<Twist<D>> {
+        let mut flat = [0.0; 6];
+        wrench.write(&mut flat);
+        let columns = set.response(pushed).expect("touched");
+        columns
+            .iter()
+            .map(|columns| {
+                columns.iter().zip(flat).take(Twist::<D>::LEN).fold(Twist::zero(), |sum, (c, x)| sum + *c * x)
+            })
+            .collect()
+    };
+    for _ in 0..10 {
+        let [a, b] = [random.index(bodies.len()), random.index(bodies.len())];
+        let [on_a, on_b] = [Twist::<D>::read(&random.vector(6)), Twist::<D>::read(&random.vector(6))];
+        let (by_a, by_b) = (respond(a, &on_a), respond(b, &on_b));
+        let work = on_a.dot(&by_a[a]);
+        assert!(work > 0.0);
+        let asymmetry = on_b.dot(&by_a[b]) - on_a.dot(&by_b[a]);
+        assert!(asymmetry.abs() < 1e-7 * (work + on_b.dot(&by_b[b])), "{asymmetry:e}");
+        let fastest = by_a.iter().map(|twist| twist.dot(twist).sqrt()).fold(0.0, f64::max);
+        for demand in &set.demands {
+            let speed = demand.speed(|place| by_a[place as usize]) - demand.carried;
+            assert!(speed.abs() < 1e-6 * fastest, "{speed:e} of {fastest}");
+        }
+        // The push itself, and what joints answer.
+        let before = system.states.clone();
+        let push = on_a;
+        system.states[a].velocity += push.linear * bodies[a].inverse_mass();
+        system.states[a].angular_momentum = system.states[a].angular_momentum + push.angular;
+        let pushed = system.momenta();
+        let held = hold_against_contact(&bodies, &joints, &every, &before, &mut system.states, &plan);
+        assert!(held.speed < 1e-9, "{:e}", held.speed);
+        let after = system.momenta();
+        assert!((pushed.0 - after.0).norm() < 1e-12 && (pushed.1 - after.1).norm() < 1e-12);
+        for (i, ((now, before), moved)) in system.states.iter().zip(&before).zip(&by_a).enumerate() {
+            let difference = now.twist(&bodies[i]) - before.twist(&bodies[i]) - *moved;
+            assert!(difference.dot(&difference).sqrt() < 1e-6 * fastest, "{difference:?}");
+        }
+        system.states = before;
+    }
+}
+
+#[test]
+fn jointed_bodies_answer_a_push_together() {
+    let mut random = TestNumbers::new(77);
+    for close in [false, true] {
+        responses_hold_joints::<2>(&mut random, close);
+        responses_hold_joints::<3>(&mut random, close);
+    }
+}
+
 #[test]
 fn limits_stop_outward_motion_only() {
     let body = Body::<3>::new("door", Kind::Dynamic, 2.0, &[0.1, 0.2, 0.3]).unwrap();
