@@ -517,7 +517,7 @@ where
         let before = system.states.clone();
         let push = on_a;
         system.states[a].velocity += push.linear * bodies[a].inverse_mass();
-        system.states[a].angular_momentum = system.states[a].angular_momentum + push.angular;
+        system.states[a].angular_momentum += push.angular;
         let pushed = system.momenta();
         let held = hold_against_contact(&bodies, &joints, &every, &before, &mut system.states, &plan);
         assert!(held.speed < 1e-9, "{:e}", held.speed);
