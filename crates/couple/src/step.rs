@@ -347,14 +347,14 @@ where
     };
     articulation.settle_positions(&mut frames);
     // What joints take back of a push, another one has to give.
-    for _ in 0..MORE_PUSHES {
+    for push in 0..MORE_PUSHES {
         if !again {
             break;
         }
         if let Some(step) = &soft_step {
             reached.join_frames(&mut frames, &step.stages.next);
         }
-        again = push_out(&articulation, &stage, contact, &half.velocities, &mut frames, true);
+        again = push_out(&articulation, &stage, contact, &half.velocities, &mut frames, push % 2 == 0);
         if let Some(step) = &mut soft_step {
             reached.part_frames(&mut frames, &mut step.stages.next);
         }
@@ -429,8 +429,10 @@ where
             .damp(model, &frames, motions, &mut soft_velocity, step, &pushing, joints, contact)
             .map_err(failed)?;
     }
-    if rigid_only && model.fluid.is_none() && model.particles.is_empty() {
-        contact.limit_energy(&joined, &model.gravity, &state.bodies, &frames, &mut full.velocities.bodies);
+    if !stiff && model.fluid.is_none() && model.particles.is_empty() {
+        let pushed = soft.as_ref().map_or(&[][..], |solids| &solids.carriers);
+        let motions = &mut full.velocities.bodies;
+        contact.limit_energy(&joined, &model.gravity, &state.bodies, &frames, motions, pushed);
     }
     let held = if fluid.is_pending() || stiff {
         let mut held = articulation.held_rows(&frames);

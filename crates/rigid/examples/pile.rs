@@ -115,7 +115,7 @@ fn main() {
         solver.turn_momenta(&stage, &frames, &moved, &mut motions);
         push(&mut motions, dt);
         solver.contact_full(&stage, &moved, &mut motions, &mut memory);
-        solver.limit_energy(&stage, &Vector::from([0.0, -9.81, 0.0]), &before, &moved, &mut motions);
+        solver.limit_energy(&stage, &Vector::from([0.0, -9.81, 0.0]), &before, &moved, &mut motions, &[]);
         lap(&mut parts[4]);
         frames = moved;
         if every > 0 && step % every == 0 {

@@ -13,7 +13,7 @@ where
     Dim<D>: Space<D>,
 {
     /// Scales the velocities of each island so that its energy is at most that of `before`, the state at the start of the step, under `gravity`
-    /// (m/s^2). Islands are left as they are if they can gain energy: by drives of joints or moving supports; so are those with sampled shapes. Bounces gain none: bodies
+    /// (m/s^2). Islands are left as they are if they can gain energy: by drives of joints, moving supports, or what else pushes on the bodies `pushed`; so are those with sampled shapes or particles. Bounces gain none: bodies
     /// that bounce are moved to where they would have (`land`). Of bodies that nothing holds only the motion relative to each other is scaled: their
     /// momentum and angular momentum stay.
     #[inline(never)]
@@ -24,6 +24,7 @@ where
         before: &[BodyState<D>],
         frames: &[Frame<D>],
         motions: &mut [Motion<D>],
+        pushed: &[u32],
     ) {
         if self.report.touching == 0 || stage.options.method != ContactMethod::Simultaneous {
             return;
@@ -35,14 +36,18 @@ where
         for &i in stage.linked.iter().flatten() {
             exempt[i as usize] = !passive(i);
         }
+        pushed.iter().for_each(|&i| exempt[i as usize] = true);
+        for (i, body) in stage.bodies.iter().enumerate() {
+            exempt[i] |= body.is_particle();
+        }
         for (members, ..) in &self.isolated {
             if !members.iter().any(|&i| exempt[i as usize]) {
                 let removed = self.limit_relative_motion(stage, gravity, before, members, frames, motions);
                 self.report.energy_limited += removed;
             }
         }
-        for (i, body) in stage.bodies.iter().enumerate() {
-            exempt[i] |= body.kind == Kind::Kinematic && motions[i] != Motion::zero();
+        for (i, (body, motion)) in stage.bodies.iter().zip(motions.iter()).enumerate() {
+            exempt[i] |= body.kind == Kind::Kinematic && *motion != Motion::zero();
         }
         // A body known by its particles rolls as a polyhedron: its energy goes up and down, and taking off what goes up would brake.
         for (i, body) in stage.bodies.iter().enumerate().filter(|(_, body)| body.is_dynamic()) {
