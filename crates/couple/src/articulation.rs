@@ -5,7 +5,7 @@
 //! | before I | kinematic bodies get the twist that carries them through the step; joints that do not hold are assembled; drives plan the step |
 //! | III, after the velocity to n+1/2 | pre-stabilisation, so that joints hold after the position update; its impulses are kept |
 //! | III, in contact | jointed bodies that something touches respond together ([`Articulated`]) |
-//! | III, after contact | pre-stabilisation once more for what contact has pushed; its impulses are dropped with those of contact |
+//! | III, after contact | what joints answer to contact goes the way of its impulses; pre-stabilisation once more for what contact has pushed, whose impulses are kept in place of the first |
 //! | IV, after positions | kinematic bodies are placed; what errors are left in the joints is removed from the positions |
 //! | V, after the velocity to n+1 | kinematic bodies get their exact velocities; post-stabilisation with drives |
 //! | V, in and after contact | jointed bodies respond together again; what is left of speeds along locked rows is removed |
