@@ -215,7 +215,17 @@ where
     options.stage_totals = scene.output.stages;
     options.contact.enabled = scene.contact.enabled;
     options.contact.iterations = scene.contact.iterations as usize;
-    options.contact.sleeping.enabled = scene.contact.sleeping;
+    options.contact.allowed_overlap = scene.contact.overlap;
+    let sweeps = &scene.contact.sweeps;
+    options.contact.collision_sweeps = sweeps.collision as usize;
+    options.contact.pair_impulses = sweeps.pair as usize;
+    options.contact.contact_sweeps = sweeps.contact as usize;
+    options.contact.level_iterations = sweeps.level as usize;
+    options.contact.sleeping = splashdown_rigid::Sleeping {
+        enabled: scene.contact.sleeping,
+        speed: scene.contact.sleep_speed,
+        after: scene.contact.sleep_after,
+    };
     if scene.contact.method == ContactMethod::Propagation {
         options.contact.method = splashdown_rigid::ContactMethod::Propagation;
         options.contact.push_out = splashdown_rigid::PushOut::Central;

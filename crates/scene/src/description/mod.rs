@@ -41,8 +41,8 @@ pub use joint::{
     MotorCoordinate, PointSignal, Pose, RampSignal, Signal, SineSignal,
 };
 pub use settings::{
-    AdaptiveStep, Articulation, Camera, Contact, ContactMethod, EnergyFix, Formulation, FreeRotation, Output,
-    PushOut, Solver, Stabilization, Step, Time,
+    AdaptiveStep, Articulation, Camera, Contact, ContactMethod, ContactSweeps, EnergyFix, Formulation,
+    FreeRotation, Output, PushOut, Solver, Stabilization, Step, Time,
 };
 
 use schemars::JsonSchema;

@@ -84,9 +84,20 @@ pub struct Contact {
     /// Most iterations for a large set of bodies that touch each other; small sets are always solved to round-off.
     #[schemars(range(min = 1, max = 10000))]
     pub iterations: u32,
-    /// Bodies that touch each other fall asleep together when all of them have been slower than 2 cm/s for half a second and something that stands still
+    /// Overlap that is left (m).
+    #[schemars(range(min = 0))]
+    pub overlap: f64,
+    /// How often bodies are visited.
+    pub sweeps: ContactSweeps,
+    /// Bodies that touch each other fall asleep together when all of them have been slower than `sleep_speed` for `sleep_after` and something that stands still
     /// holds them; a touch wakes them. Bodies with joints stay awake, and so does everything in a scene with fluids or deformable bodies.
     pub sleeping: bool,
+    /// No point of a body that falls asleep is faster (m/s).
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub sleep_speed: f64,
+    /// How long bodies are quiet before they fall asleep (s).
+    #[schemars(range(min = 0))]
+    pub sleep_after: f64,
     /// Holds what lies below in place while what lies above is pushed off it, where contact could not be solved to the end.
     pub shock_propagation: bool,
     /// Scales impulses of collisions (and of contact by `propagation`) that would add kinetic energy.
@@ -98,6 +109,36 @@ pub struct Contact {
     /// How overlap is removed. Default: `projection`; `central` with the method `propagation`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub push_out: Option<PushOut>,
+}
+
+/// How often contact visits what touches.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct ContactSweeps {
+    /// Sweeps over all pairs that collide.
+    #[schemars(range(min = 1, max = 10000))]
+    pub collision: u32,
+    /// Most impulses for one pair in one visit.
+    #[schemars(range(min = 1, max = 10000))]
+    pub pair: u32,
+    /// For `propagation`: sweeps over all levels of what lies on each other.
+    #[schemars(range(min = 1, max = 10000))]
+    pub contact: u32,
+    /// For `propagation`: visits of a level in each of them.
+    #[schemars(range(min = 1, max = 10000))]
+    pub level: u32,
+}
+
+impl Default for ContactSweeps {
+    fn default() -> Self {
+        let own = splashdown_rigid::ContactOptions::default();
+        Self {
+            collision: own.collision_sweeps as u32,
+            pair: own.pair_impulses as u32,
+            contact: own.contact_sweeps as u32,
+            level: own.level_iterations as u32,
+        }
+    }
 }
 
 /// How overlap of rigid bodies is removed after they moved.
@@ -195,7 +236,11 @@ impl Default for Contact {
             enabled: true,
             method: ContactMethod::Simultaneous,
             iterations: 20,
+            overlap: 0.0,
+            sweeps: ContactSweeps::default(),
             sleeping: true,
+            sleep_speed: 0.02,
+            sleep_after: 0.5,
             shock_propagation: true,
             energy_clamp: true,
             apart: Vec::new(),

@@ -417,12 +417,20 @@ impl<'a, 'input> Reader<'a, 'input> {
             if let Some(range) = self.range(joint)? {
                 let scale = if slide { 1.0 } else { self.context.degrees };
                 let range = vec![range[0] * scale, range[1] * scale];
-                let whole_turn = !slide && (range[0] < -180.0 || range[1] > 180.0);
+                let holder = joint.holder("range");
+                if !slide && (range[0] < -180.0 || range[1] > 180.0) {
+                    return Err(holder
+                        .wrong("range", "limits of an angle beyond half a turn are not kept".into())
+                        .allowed("-180 to 180 degrees")
+                        .hint("limited=\"false\" lets the joint turn freely"));
+                }
                 let slot = match (slide, kind, n) {
-                    _ if whole_turn => continue,
                     (true, ..) => &mut made.limits.slide,
-                    // The range of a ball joint is that of the whole angle, from 0.
-                    (false, JointKind::Point, _) if types[n] == "ball" => continue,
+                    (false, JointKind::Point, _) if types[n] == "ball" => {
+                        return Err(holder
+                            .wrong("range", "the limit of the whole angle of a ball joint is not kept".into())
+                            .hint("three hinges at right angles have a range each; limited=\"false\" lets the joint turn freely"));
+                    }
                     (false, JointKind::PrismaticTwist, _) | (false, _, 0) => &mut made.limits.angle,
                     (false, _, 1) => &mut made.limits.second_angle,
                     _ => &mut made.limits.third_angle,

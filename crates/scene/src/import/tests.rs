@@ -305,6 +305,13 @@ fn mistakes_are_located() {
             .2
             .contains("do not make one joint")
     );
+    // What would change the motion and is not kept is refused where it stands.
+    let (line, _, message) = mistake(&body("<geom size=\"1\"/><joint range=\"-200 200\"/>"));
+    assert!(line == 3 && message.contains("beyond half a turn"), "{line}: {message}");
+    let (line, _, message) = mistake(&body("<geom size=\"1\"/><joint type=\"ball\" range=\"0 60\"/>"));
+    assert!(line == 3 && message.contains("whole angle of a ball"), "{line}: {message}");
+    let free = body("<geom size=\"1\"/><joint range=\"-200 200\" limited=\"false\"/>");
+    assert!(read(&free, 0, &plain("robot"), &Frame::identity()).is_ok());
 }
 
 #[test]

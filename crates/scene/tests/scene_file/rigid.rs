@@ -172,6 +172,7 @@ fn switches_of_rigid_motion_reach_the_world() {
     let text = "dimension = 3\n[time]\nend = 1\n[free_rotation]\norder = 3\nenergy_fix = \"off\"\n\
                 [articulation]\npre_stabilization = \"pairwise\"\npost_stabilization = \"pairwise\"\nsweeps = 7\n\
                 [contact]\nshock_propagation = false\nenergy_clamp = false\npush_out = \"central_normal\"\n\
+                overlap = 1e-4\nsleep_speed = 0.01\nsleep_after = 2\nsweeps = { collision = 3, pair = 4, contact = 6, level = 1 }\n\
                 [[rigid]]\nname = \"a\"\nmass = 1\nshape = { box = { size = [1, 1, 1] } }\n";
     let mut world = world(text).expect("a right scene");
     let options = *world.options_mut();
@@ -184,7 +185,15 @@ fn switches_of_rigid_motion_reach_the_world() {
             && !options.contact.clamp_collisions
             && !options.contact.clamp_contact
     );
-    assert_eq!(options.contact.push_out, splashdown_rigid::PushOut::CentralNormal);
+    let contact = &options.contact;
+    assert_eq!(contact.push_out, splashdown_rigid::PushOut::CentralNormal);
+    assert_eq!(contact.allowed_overlap, 1e-4);
+    assert_eq!(
+        [contact.collision_sweeps, contact.pair_impulses, contact.contact_sweeps, contact.level_iterations],
+        [3, 4, 6, 1]
+    );
+    assert_eq!(contact.sleeping, splashdown_rigid::Sleeping { enabled: true, speed: 0.01, after: 2.0 });
+    assert!(Scene::parse("s.toml", &text.replace("pair = 4", "pair = 0"), &[]).is_err());
     let wrong = text.replace("order = 3", "order = 4");
     assert!(Scene::parse("s.toml", &wrong, &[]).is_err());
 }
