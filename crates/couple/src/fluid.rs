@@ -236,6 +236,9 @@ where
     };
     if let Some(next) = scratch.coupled.take() {
         scratch.measure(fluid, &next);
+        if let (Some(momentum), Some(found)) = (scratch.coupling.momentum, &mut scratch.diagnostics) {
+            found.momentum = momentum.iter().copied().collect();
+        }
         let solve = |(stage, report): &(&str, CouplingReport)| SolveReport {
             stage: (*stage).into(),
             iterations: report.iterations,

@@ -21,6 +21,8 @@ splashdown_math::compile_here!(
     FluidModel::<3>::check,
     FluidStepper::<2>::carry,
     FluidStepper::<3>::carry,
+    FluidStepper::<2>::add_forces,
+    FluidStepper::<3>::add_forces,
     FluidStepper::<2>::push,
     FluidStepper::<3>::push,
     FluidStepper::<2>::project_with,

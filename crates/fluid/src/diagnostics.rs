@@ -3,6 +3,7 @@
 use crate::cells::CellKind;
 use crate::forces::vorticity;
 use crate::model::FluidModel;
+use crate::momentum::FaceMasses;
 use crate::pressure::PressureProblem;
 use crate::pressure::{dense, sparse};
 use crate::state::FluidState;
@@ -16,7 +17,7 @@ use splashdown_math::{Coordinates, Dim, Space, Vector};
 pub struct FluidDiagnostics {
     /// Kinetic energy (J; J/m in 2D).
     pub kinetic_energy: f64,
-    /// Linear momentum (kg m/s).
+    /// Linear momentum (kg m/s); if it is kept, with that of the fluid that moves with solids, so that this and the momentum of solids add up to a constant.
     pub momentum: Vec<f64>,
     /// Integral of half the squared vorticity (m^3/s^2).
     pub enstrophy: f64,
@@ -66,7 +67,10 @@ impl FluidDiagnostics {
     {
         let grid = model.domain.grid();
         let cell = grid.cell_volume();
-        let (energy, momentum) = face_sums(problem, &state.velocity);
+        let (energy, mut momentum) = face_sums(problem, &state.velocity);
+        if model.options.keep_momentum {
+            momentum = FaceMasses::of_open_faces(problem).momentum(&state.velocity);
+        }
         let spin = problem.cells.reduce(
             0.0,
             |index, kind| match kind {

@@ -14,6 +14,7 @@ mod extend;
 pub mod forces;
 mod guest;
 mod model;
+mod momentum;
 mod obstacle;
 pub mod pressure;
 pub mod shell;
@@ -33,6 +34,7 @@ pub use model::{
     ApicOptions, FluidModel, FluidOptions, LevelSetTransport, Liquid, PairTension, ParticleOptions,
     Redistancing, SmokeModel, Source, SourceKind, SurfaceOptions, TimeScheme,
 };
+pub use momentum::FaceMasses;
 pub use obstacle::{Motion, Obstacle, Placement};
 pub use state::{FluidState, LiquidState, SmokeState};
 pub use step::{FluidReport, FluidStepper};

@@ -309,6 +309,8 @@ pub struct FluidOptions {
     pub cfl: f64,
     /// The surface of liquids.
     pub surface: SurfaceOptions,
+    /// Give back the momentum that transport loses, so that it is conserved to rounding; for a fluid that fills a box without open sides.
+    pub keep_momentum: bool,
 }
 
 impl FluidOptions {
@@ -346,6 +348,7 @@ impl Default for FluidOptions {
             pressure: PressureTolerance::default(),
             cfl: 0.9,
             surface: SurfaceOptions::default(),
+            keep_momentum: false,
         }
     }
 }
@@ -523,6 +526,9 @@ where
         }
         if self.smoke.is_some() && self.level_sets() > 0 {
             return Err(FluidError::Mismatch("smoke does not go with surfaces of liquids".into()));
+        }
+        if self.options.keep_momentum {
+            crate::momentum::check(self)?;
         }
         for source in &self.sources {
             match source.kind {

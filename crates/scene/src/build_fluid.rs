@@ -205,6 +205,7 @@ where
     };
     // What leaves walls leaves gaps narrower than a cell, which no grid tells from none.
     options.surface.volume_correction = fluid.keep_volume || fluid.separation;
+    options.keep_momentum = fluid.keep_momentum;
     let per_cell = fluid.particles.unwrap_or(0) as usize;
     let markers = fluid.tracker == TrackerWord::Markers && fluid.particles != Some(0);
     options.surface.particles = markers.then(|| ParticleOptions { per_cell, ..ParticleOptions::default() });

@@ -7,6 +7,7 @@ mod density_ratios;
 mod driven_plate;
 mod falling_cylinder;
 mod floating;
+mod momentum;
 mod past_cylinder;
 mod rising_sphere;
 mod scenes;
@@ -34,6 +35,7 @@ pub(super) const CASES: &[Case] = &[
     rising_sphere::CASE,
     balance::CASE,
     balance::LONG,
+    momentum::CASE,
     sheets::CASE,
     sheets::DRAG,
     soft::BEAM,

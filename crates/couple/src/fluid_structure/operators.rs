@@ -5,7 +5,7 @@ use super::interface::{LEAST_FRACTION, coupling_faces, outside, row_of};
 use super::{CouplingOptions, FaceMass, Tangential};
 use splashdown_fluid::pressure::PressureProblem;
 use splashdown_fluid::shell::SheetFace;
-use splashdown_fluid::{CellKind, Guest, Side};
+use splashdown_fluid::{CellKind, FaceMasses, Guest, Side};
 use splashdown_geometry::grid::{
     FaceFields, FaceIndexMap, Field, GHOST_LAYERS, Grid, Index, IndexMap, Lattice, box_indices,
 };
@@ -367,6 +367,21 @@ where
         let partial = self.partial.iter().filter(|face| face.guest >= self.first_soft);
         found.extend(partial.map(|face| (face.axis, face.face, of(&face.columns))));
         found
+    }
+
+    /// Masses (kg) of the faces that carry fluid.
+    pub fn face_masses(&self) -> FaceMasses<D> {
+        let mut masses = FaceMasses::default();
+        for axis in 0..D {
+            for (number, face) in (self.free.first(axis)..).zip(self.free.axis(axis).indices()) {
+                masses.add(axis, face, self.masses[number]);
+            }
+            let bound = (self.bound_numbers.first(axis)..).zip(self.bound_numbers.axis(axis).indices());
+            for (number, face) in bound.filter(|(number, _)| self.bound[*number].mass > 0.0) {
+                masses.add(axis, face, self.bound[number].mass);
+            }
+        }
+        masses
     }
 
     /// Velocities of all faces, free then bound.

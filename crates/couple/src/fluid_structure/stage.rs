@@ -10,9 +10,11 @@ use super::driver::{SoftSolve, solve_with_soft};
 use super::held::{Demands, End, HeldRow, Links};
 use super::resistance::Resistance;
 use super::soft::{SheetSurface, SoftGuest, SoftParticles, SoftSurfaces, sheets_of};
-use super::{CouplingReport, Immersed, SolidMass, Weights};
+use super::{CouplingOptions, CouplingReport, Immersed, Operators, SolidMass, Viscous, Weights};
 use crate::{Model, State};
-use splashdown_fluid::{FluidError, FluidModel, FluidState, FluidStepper, Form, Guest, Placement};
+use splashdown_fluid::{
+    FaceMasses, FluidError, FluidModel, FluidState, FluidStepper, Form, Guest, Placement,
+};
 use splashdown_geometry::Aabb;
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::{Body, Geometry, Motion};
@@ -79,6 +81,8 @@ where
     soft_resistance: Option<(CsrMatrix, Vec<f64>)>,
     /// The fluid at the end of the step, before it is completed.
     next: Option<FluidState<D>>,
+    /// Momentum (kg m/s) of the fluid at the end of the step, where it is kept.
+    pub momentum: Option<Vector<D>>,
     /// What the solves did.
     pub reports: Vec<(&'static str, CouplingReport)>,
 }
@@ -104,6 +108,7 @@ where
             soft_inverses: Vec::new(),
             soft_resistance: None,
             next: None,
+            momentum: None,
             reports: Vec::new(),
         }
     }
@@ -267,6 +272,7 @@ where
     ) -> Result<(), FluidError> {
         self.reports.clear();
         self.next = None;
+        self.momentum = None;
         let (Some(fluid), Some(now), Some(options)) = (&model.fluid, &state.fluid, &model.coupling) else {
             return Ok(());
         };
@@ -315,6 +321,14 @@ where
             return Ok(());
         };
         let frame = |index: usize| frames[index];
+        let inverses = soft.as_ref().map_or_else(Vec::new, |soft| soft.solids.free_inverse_masses());
+        // The stepper has everything where it was for the solve to the half step.
+        let momentum = if fluid.options.keep_momentum && self.is_solved() {
+            let masses = self.face_masses(stepper, model, fluid, &inverses, options)?;
+            Some(masses.momentum(&now.velocity))
+        } else {
+            None
+        };
         let mut guests = self.guests(fluid, &model.bodies, frame);
         // What carries the surface near a body is the body's way over the step.
         for (guest, &index) in guests.iter_mut().zip(&self.bodies) {
@@ -326,9 +340,13 @@ where
         let mut immersed = self.immersed(model, frame, motions);
         let mut next = now.clone();
         stepper.carry(fluid, &mut next, dt)?;
+        if let Some(momentum) = momentum {
+            let masses = self.face_masses(stepper, model, fluid, &inverses, options)?;
+            masses.restore(&fluid.domain, &now.velocity, &momentum, &mut next.velocity);
+        }
+        stepper.add_forces(fluid, &mut next, dt);
         stepper.keep_velocity(&next);
         self.star = Some(immersed.clone());
-        let inverses = soft.as_ref().map_or_else(Vec::new, |soft| soft.solids.free_inverse_masses());
         let resistance = soft
             .as_ref()
             .and_then(|soft| soft.resistance)
@@ -346,6 +364,32 @@ where
         self.write(model, frame, &immersed, motions);
         self.next = Some(next);
         Ok(())
+    }
+
+    /// Masses of the faces of the fluid where the stepper has everything, with those that move with solids.
+    fn face_masses(
+        &self,
+        stepper: &FluidStepper<D>,
+        model: &Model<D>,
+        fluid: &FluidModel<D>,
+        inverses: &[f64],
+        options: &CouplingOptions,
+    ) -> Result<FaceMasses<D>, FluidError> {
+        let mut velocity = vec![0.0; D * inverses.len()];
+        let soft =
+            SoftSolve { inverse_mass: inverses, velocity: &mut velocity, ..self.soft_solve(None, &[]) };
+        let movable: Vec<bool> = self
+            .bodies
+            .iter()
+            .map(|&body| model.bodies[body].is_dynamic() && !model.bodies[body].immersion.one_way)
+            .chain(self.soft.iter().map(|_| true))
+            .collect();
+        let (problem, first) = (stepper.problem(fluid), fluid.obstacles.len());
+        let viscosity = fluid.liquids[0].viscosity;
+        let viscous = (viscosity > 0.0 && fluid.liquids.len() == 1).then_some(Viscous { viscosity, dt: 1.0 });
+        Operators::with_soft(&problem, stepper.guests(), first, &movable, Some(&soft), viscous, options)
+            .map(|operators| operators.face_masses())
+            .map_err(FluidError::solve("momentum of the fluid"))
     }
 
     /// Does the solve that is pending hold soft bodies, too?
@@ -461,6 +505,10 @@ where
             }
         }
         stepper.complete(fluid, &mut next, dt)?;
+        if fluid.options.keep_momentum {
+            let masses = self.face_masses(stepper, model, fluid, &self.soft_inverses, options)?;
+            self.momentum = Some(masses.momentum(&next.velocity));
+        }
         Ok(Some(next))
     }
 

@@ -231,7 +231,8 @@ where
         let regions = held.as_ref().or(cached.regions.as_ref()).filter(|regions| regions.any_floating());
         if let Some(regions) = regions {
             report.closed_regions = regions.grounded.iter().filter(|grounded| !**grounded).count();
-            (report.net_flux, report.wall_correction) = close_regions(problem, regions, velocity);
+            (report.net_flux, report.wall_correction) =
+                close_regions(problem, regions, movable.is_some(), velocity);
         }
         fill_dense(counts, &mut self.rhs, |cell| match problem.cells.at(cell) {
             CellKind::Fluid => -problem.divergence(velocity, cell),
@@ -489,9 +490,12 @@ where
 ///
 /// Each region has one number `c` (m/s): a closed face moves inwards by the `c` of the region below it minus that of the region above (zero for whatever is no such
 /// region). Two regions on the two sides of a shell share its faces, so the numbers solve a small Laplace problem on the graph of regions.
+///
+/// Between `movable` solids a cell shut in by itself keeps the velocities of its faces: it has no pressure that could hold them (spec/fluid-structure.md 3.10), and their fluid is part of the solids.
 fn close_regions<const D: usize>(
     problem: &PressureProblem<D>,
     regions: &Regions,
+    movable: bool,
     velocity: &mut FaceFields<D>,
 ) -> (f64, f64)
 where
@@ -511,7 +515,7 @@ where
     let mut gross = 0.0;
     for place in 0..regions.labels.len() {
         let cell = sparse(counts, place);
-        if let Some(region) = region_of(cell) {
+        if let Some(region) = region_of(cell).filter(|_| !movable || problem.has_pressure(cell)) {
             let divergence = problem.divergence(velocity, cell);
             net[region] += divergence;
             gross += divergence.abs();

@@ -29,8 +29,8 @@ where
         self.sheets = sheets;
     }
 
-    /// Everything of a step of `dt` seconds before its implicit velocity solves: afterwards the velocity is `u*`, also on closed faces, and the geometry is that of the
-    /// end of the step. Obstacles move by their own motion.
+    /// Everything of a step of `dt` seconds before its forces and implicit velocity solves, also on closed faces; afterwards the geometry is that of the end of the step.
+    /// [`Self::add_forces`] makes `u*` of it. Obstacles move by their own motion.
     ///
     /// # Errors
     /// The reflection scheme, which is not a step of this form; shells that move too far.
@@ -57,7 +57,7 @@ where
         self.carry_all(model, state, dt, sights, &mut Stopwatch::start())
     }
 
-    /// The transport stages and the forces.
+    /// The transport stages.
     pub(super) fn carry_all(
         &mut self,
         model: &FluidModel<D>,
@@ -79,8 +79,6 @@ where
         watch.lap("velocity");
         self.apply_sources(model, state, dt)?;
         self.classify(model, state);
-        self.add_forces(model, state, dt);
-        watch.lap("sources and forces");
         Ok(())
     }
 

@@ -26,6 +26,7 @@ use crate::diagnostics::FluidDiagnostics;
 use crate::error::FluidError;
 use crate::guest::Guest;
 use crate::model::{FluidModel, TimeScheme};
+use crate::momentum::FaceMasses;
 use crate::obstacle::Placement;
 use crate::pressure::{FaceDensity, PressureProblem, PressureReport, Projection};
 use crate::shell::{Sheet, Shell, ShellStep, Sight};
@@ -200,12 +201,24 @@ where
         let sights = Sights::new(model, state, shells.as_ref(), dt)?;
         let sights = sights.as_ref();
         let mut watch = Stopwatch::start();
+        let momentum = if model.options.keep_momentum {
+            self.look_around(model, state)?;
+            Some(FaceMasses::of_open_faces(&self.problem(model)).momentum(&state.velocity))
+        } else {
+            None
+        };
         self.place_solids(model, state.time + dt, placements, sights);
         watch.lap("solids");
         if model.options.scheme == TimeScheme::Reflection {
             self.reflect(model, state, dt, sights, &mut report)?;
         } else {
             self.carry_all(model, state, dt, sights, &mut watch)?;
+            if let Some(momentum) = momentum {
+                let masses = FaceMasses::of_open_faces(&self.problem(model));
+                masses.restore(&model.domain, &self.flow, &momentum, &mut state.velocity);
+            }
+            self.add_forces(model, state, dt);
+            watch.lap("sources and forces");
             report.viscosity = self.apply_viscosity(model, state, dt)?;
             watch.lap("viscosity");
             report.pressure = self.project(model, state, dt)?;

@@ -505,8 +505,9 @@ where
         wetting::add_friction(&faces, &mut state.velocity, &state.pressure, density, dt, &h, solid);
     }
 
-    /// Gravity, body forces, buoyancy and confinement.
-    pub(super) fn add_forces(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>, dt: f64) {
+    /// Gravity, body forces, buoyancy and confinement over `dt` seconds.
+    #[inline(never)]
+    pub fn add_forces(&mut self, model: &FluidModel<D>, state: &mut FluidState<D>, dt: f64) {
         self.add_wall_friction(model, state, dt);
         for force in &model.forces {
             force.add(&mut state.velocity, state.time + dt, dt);

@@ -136,6 +136,9 @@ pub struct Fluid {
     /// Keep each liquid's volume by moving its surface a little. Default: no.
     #[serde(default, skip_serializing_if = "is_false")]
     pub keep_volume: bool,
+    /// Give back the momentum that transport loses, so that fluid and bodies together keep theirs to rounding; for a fluid that fills a box with periodic sides and walls only. Default: no.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub keep_momentum: bool,
     /// Let solids cut cells, rather than fill whole ones: smoother and more accurate. Default: no.
     #[serde(default, skip_serializing_if = "is_false")]
     pub cut_cells: bool,
