@@ -229,10 +229,11 @@ where
 {
     let (Some(fluid), Some(now)) = (&model.fluid, &state.fluid) else { return Ok(None) };
     let _timed = crate::stage("fluid: other");
-    let block = |name: &str, rows: usize, relative_residual: f64| BlockReport {
+    let block = |name: &str, rows: usize, relative_residual: f64, iterations: usize| BlockReport {
         name: name.into(),
         rows,
         relative_residual,
+        iterations,
     };
     if let Some(next) = scratch.coupled.take() {
         scratch.measure(fluid, &next);
@@ -243,7 +244,18 @@ where
             stage: (*stage).into(),
             iterations: report.iterations,
             relative_residual: report.relative_residual,
-            blocks: vec![block("pressure", report.unknowns, report.relative_residual)],
+            blocks: {
+                let mut blocks =
+                    vec![block("pressure", report.unknowns, report.relative_residual, report.iterations)];
+                if report.velocities > 0 {
+                    blocks.push(block("velocity", report.velocities, 0.0, report.inner_iterations));
+                }
+                blocks.push(block("coupling faces", report.faces, 0.0, 0));
+                if report.demands > 0 {
+                    blocks.push(block("contact and joints", report.demands, 0.0, 0));
+                }
+                blocks
+            },
             coupling: Some(*report),
         };
         return Ok(Some((next, scratch.coupling.reports.iter().map(solve).collect())));
@@ -255,10 +267,12 @@ where
     let report = stepper.step(fluid, &mut next, dt, None).map_err(failed(state))?;
     crate::stages::add_stages("fluid", stepper.stage_seconds());
     scratch.measure(fluid, &next);
-    let mut blocks = vec![block("pressure", report.pressure.unknowns, report.pressure.relative_residual)];
     let mut iterations = report.pressure.iterations;
+    let mut blocks =
+        vec![block("pressure", report.pressure.unknowns, report.pressure.relative_residual, iterations)];
     if let Some(viscosity) = report.viscosity {
-        blocks.push(block("viscosity", viscosity.unknowns, viscosity.relative_residual));
+        let (unknowns, own) = (viscosity.unknowns, viscosity.iterations);
+        blocks.push(block("viscosity", unknowns, viscosity.relative_residual, own));
         iterations += viscosity.iterations;
     }
     let relative_residual = report.pressure.relative_residual;

@@ -19,6 +19,9 @@ pub struct BlockReport {
     pub rows: usize,
     /// Norm of the residual of these rows relative to their right-hand side.
     pub relative_residual: f64,
+    /// Iterations that were for these rows: those of the whole solve that they govern, or those of solves for them inside; 0 where they are eliminated exactly.
+    #[serde(default)]
+    pub iterations: usize,
 }
 
 /// What one implicit solve did. Holds no times: the log of a run is the same whenever it is run.
@@ -135,6 +138,7 @@ where
             name: block.name.clone(),
             rows: block.rows,
             relative_residual: block.relative_residual,
+            iterations: report.iterations,
         })
         .collect();
     let relative_residual = if report.rhs_norm > 0.0 { report.residual / report.rhs_norm } else { 0.0 };

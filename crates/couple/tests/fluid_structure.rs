@@ -5,7 +5,8 @@ use splashdown_couple::fluid_structure::{
     solve_coupled,
 };
 use splashdown_fluid::{
-    Domain, FluidModel, FluidState, FluidStepper, Guest, Liquid, Placement, Side, SolidBoundary, Walls,
+    Domain, FluidError, FluidModel, FluidState, FluidStepper, Guest, Liquid, Placement, Side, SolidBoundary,
+    Walls,
 };
 use splashdown_geometry::grid::Grid;
 use splashdown_geometry::shapes::Shape;
@@ -250,7 +251,7 @@ fn a_piston_in_a_closed_box_is_reported() {
         let n = 12;
         let grid = Grid::new(Vector::zeros(), Vector::repeat(1.0 / n as f64), [n, n]).unwrap();
         let domain = Domain::new(grid, [[Side::wall(); 2]; 2]).unwrap();
-        let model = FluidModel::new(domain, Liquid { viscosity, ..Liquid::new("fluid", 1.0) });
+        let mut model = FluidModel::new(domain, Liquid { viscosity, ..Liquid::new("fluid", 1.0) });
         let form = Arc::new(Shape::cuboid(Vector::from([0.26, 1.0])).unwrap());
         let frame = Frame { position: Vector::from([0.0, 0.5]), ..Frame::identity() };
         let mut stepper = FluidStepper::new(&model).unwrap();
@@ -263,6 +264,10 @@ fn a_piston_in_a_closed_box_is_reported() {
         let options = CouplingOptions::default();
         let report = solve_coupled(&mut stepper, &model, &mut state, dt, &mut solids, &options).unwrap();
         assert!(report.wall_correction > 0.1, "viscosity {viscosity}: {report:?}");
+        model.options.pressure.squeeze = 0.5 * report.wall_correction;
+        let mut squeezed = FluidState::at_rest(&model);
+        let refused = solve_coupled(&mut stepper, &model, &mut squeezed, dt, &mut solids, &options);
+        assert!(matches!(refused, Err(FluidError::Squeezed { .. })), "viscosity {viscosity}: {refused:?}");
         let divergence = stepper.problem(&model).largest_divergence(&state.velocity) * dt;
         assert!(divergence < 1e-7, "viscosity {viscosity}: {divergence:e}");
     }

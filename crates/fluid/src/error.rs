@@ -37,6 +37,16 @@ pub enum FluidError {
         /// Relative residual reached.
         residual: f64,
     },
+    /// Solids and walls that move as told squeeze fluid that has nowhere to go.
+    #[error(
+        "what moves as told squeezes a closed part of the fluid: walls would have to give way at {correction} m/s, more than `squeeze` allows ({limit} m/s); open a side, or slow it down"
+    )]
+    Squeezed {
+        /// Change of the walls' velocity (m/s).
+        correction: f64,
+        /// Largest one allowed (m/s).
+        limit: f64,
+    },
     /// A number of the description that makes no sense.
     #[error("{what} is {value}; expected {expected}")]
     Value {

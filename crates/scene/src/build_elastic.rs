@@ -651,6 +651,11 @@ where
         ElasticIntegrator::Quasistatic => Scheme::Implicit(ImplicitScheme::Quasistatic),
         ElasticIntegrator::TwoPass => Scheme::TwoPass,
     };
+    let coupled = scene.fluid.as_ref().filter(|fluid| fluid.coupling != FluidCoupling::Word(false));
+    if coupled.is_some() && matches!(scheme, Scheme::Implicit(_) | Scheme::TwoPass) {
+        let reason = "fluids and soft bodies that push each other need one of the integrators \"linearly_implicit\", \"scheme_a\", \"scheme_b\", \"scheme_c\" and \"newmark\" (or `coupling = false` in `[fluid]`, and neither knows of the other)";
+        return Err(wrong("[elastic]", reason));
+    }
     let mut solids = Solids::<D>::new(world.model().gravity, scheme);
     solids.integrator.implicit.max_iterations = step.newton_iterations as usize;
     solids.integrator.implicit.tolerance = step.tolerance;

@@ -197,6 +197,7 @@ where
     };
     options.cfl = fluid.cfl;
     options.pressure.divergence = fluid.divergence;
+    options.pressure.squeeze = fluid.squeeze.unwrap_or(f64::INFINITY);
     options.surface.tension = fluid.surface_tension;
     options.surface.wetting = Wetting {
         contact_angle: fluid.contact_angle.map(f64::to_radians),

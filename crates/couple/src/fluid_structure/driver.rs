@@ -67,6 +67,12 @@ pub struct CouplingReport {
     pub wall_correction: f64,
     /// With viscosity: cells without a pressure because all their faces move with solids.
     pub shut_cells: usize,
+    /// Rows by which contact and joints hold the solids.
+    #[serde(default)]
+    pub demands: usize,
+    /// Largest speed (m/s) by which one of them is missed.
+    #[serde(default)]
+    pub demand_residual: f64,
 }
 
 /// Solves for fluid and solids over `dt` seconds. The stepper's guests are where `solids` (one a guest) are; `state.velocity` is `u*` and `solids` have `v*` on entry.
@@ -224,15 +230,19 @@ pub(super) fn solve_with_soft<const D: usize>(
 where
     Dim<D>: Space<D>,
 {
-    if solids.iter().all(|solid| solid.flow == Twist::zero()) {
-        return solve_closed(stepper, model, state, dt, solids, soft, demands, options);
-    }
-    let flows: Vec<Twist<D>> = solids.iter().map(|solid| solid.flow).collect();
-    let shifted = demands.seen_with(soft.velocity.len(), &flows);
-    solids.iter_mut().zip(&flows).for_each(|(solid, flow)| solid.twist += *flow);
-    let report = solve_closed(stepper, model, state, dt, solids, soft, &shifted, options);
-    solids.iter_mut().zip(&flows).for_each(|(solid, flow)| solid.twist += *flow * -1.0);
-    report
+    let mut report = if solids.iter().all(|solid| solid.flow == Twist::zero()) {
+        solve_closed(stepper, model, state, dt, solids, soft, demands, options)?
+    } else {
+        let flows: Vec<Twist<D>> = solids.iter().map(|solid| solid.flow).collect();
+        let shifted = demands.seen_with(soft.velocity.len(), &flows);
+        solids.iter_mut().zip(&flows).for_each(|(solid, flow)| solid.twist += *flow);
+        let report = solve_closed(stepper, model, state, dt, solids, soft, &shifted, options);
+        solids.iter_mut().zip(&flows).for_each(|(solid, flow)| solid.twist += *flow * -1.0);
+        report?
+    };
+    report.demands = demands.rows.len();
+    report.demand_residual = demands.residual(soft.velocity, solids.iter().map(|solid| &solid.twist));
+    Ok(report)
 }
 
 #[expect(clippy::too_many_arguments, reason = "the parts of one system")]

@@ -39,6 +39,30 @@ pub(crate) struct Demands {
 }
 
 impl Demands {
+    /// Largest speed (m/s) by which velocities of particles and solids miss a demand.
+    pub fn residual<'a, const D: usize>(
+        &self,
+        particles: &[f64],
+        solids: impl Iterator<Item = &'a Twist<D>>,
+    ) -> f64
+    where
+        Dim<D>: Space<D>,
+    {
+        if self.rows.is_empty() {
+            return 0.0;
+        }
+        let mut stacked = particles.to_vec();
+        for twist in solids {
+            let mut part = [0.0; 6];
+            twist.write(&mut part);
+            stacked.extend(&part[..Twist::<D>::LEN]);
+        }
+        let missed = |(row, value): (&Vec<(usize, f64)>, &f64)| {
+            (row.iter().map(|&(k, weight)| weight * stacked[k]).sum::<f64>() - value).abs()
+        };
+        self.rows.iter().zip(&self.values).map(missed).fold(0.0, f64::max)
+    }
+
     /// The same for velocities to which `flows`, one a solid after `scalars` scalars of particles, are added.
     pub fn seen_with<const D: usize>(&self, scalars: usize, flows: &[Twist<D>]) -> Self
     where

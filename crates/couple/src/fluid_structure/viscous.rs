@@ -175,6 +175,7 @@ where
     let flux = vector::norm(&rhs);
     let corrections = close_regions(operators, &null_space, &mut rhs);
     let removed = corrections.iter().fold(0.0f64, |m, (.., u)| m.max(u.abs()));
+    tolerance.refuse_squeeze(removed)?;
     null_space.project(&mut rhs);
     let mut report = CouplingReport {
         faces: operators.bound.len(),

@@ -46,6 +46,8 @@ pub struct PressureTolerance {
     pub divergence: f64,
     /// Residual relative to the right-hand side (2-norm).
     pub relative: f64,
+    /// Largest change (m/s) of the velocity of closed faces that is made where solids and walls that move as told squeeze a closed region: its fluid has nowhere to go. More fails.
+    pub squeeze: f64,
     /// Most iterations.
     pub max_iterations: usize,
     /// Preconditioner.
@@ -54,7 +56,23 @@ pub struct PressureTolerance {
 
 impl Default for PressureTolerance {
     fn default() -> Self {
-        Self { divergence: 1e-8, relative: 1e-4, max_iterations: 300, solver: PressureSolver::default() }
+        Self {
+            divergence: 1e-8,
+            relative: 1e-4,
+            squeeze: f64::INFINITY,
+            max_iterations: 300,
+            solver: PressureSolver::default(),
+        }
+    }
+}
+
+impl PressureTolerance {
+    /// Refuses a correction (m/s) of walls beyond [`Self::squeeze`].
+    pub fn refuse_squeeze(&self, correction: f64) -> Result<(), FluidError> {
+        match correction > self.squeeze {
+            true => Err(FluidError::Squeezed { correction, limit: self.squeeze }),
+            false => Ok(()),
+        }
     }
 }
 
@@ -233,6 +251,7 @@ where
             report.closed_regions = regions.grounded.iter().filter(|grounded| !**grounded).count();
             (report.net_flux, report.wall_correction) =
                 close_regions(problem, regions, movable.is_some(), velocity);
+            tolerance.refuse_squeeze(report.wall_correction)?;
         }
         fill_dense(counts, &mut self.rhs, |cell| match problem.cells.at(cell) {
             CellKind::Fluid => -problem.divergence(velocity, cell),

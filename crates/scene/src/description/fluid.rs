@@ -154,6 +154,11 @@ pub struct Fluid {
     #[serde(default = "divergence", skip_serializing_if = "is_divergence")]
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub divergence: f64,
+    /// Largest speed (m/s) at which walls may give way where obstacles, bodies and walls that move as told squeeze a closed part of the fluid, which cannot change its volume; more stops
+    /// the run. Default: any; the log tells it (`wall_correction`).
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0))]
+    pub squeeze: Option<f64>,
 }
 
 /// Rows of eddies in the plane of x and y that turn in turn to the left and to the right: the stream function `amplitude sin(2 pi n_x x / L_x) sin(2 pi n_y y / L_y)` over the

@@ -257,6 +257,8 @@ where
         let component = state.velocity.component_mut(axis);
         component.set(face, component.at(face) + change);
     }
+    let wall_correction = corrections.iter().fold(0.0, |most, (.., change)| f64::max(most, change.abs()));
+    tolerance.refuse_squeeze(wall_correction)?;
     Ok(CouplingReport {
         faces: operators.bound.len(),
         unknowns: operators.cells.len(),
@@ -265,7 +267,7 @@ where
         relative_residual: solution.relative_residual,
         divergence,
         null_space: null_space.dimension(),
-        wall_correction: corrections.iter().fold(0.0, |most, (.., change)| f64::max(most, change.abs())),
+        wall_correction,
         shut_cells: operators.shut_cells,
         ..CouplingReport::default()
     })
