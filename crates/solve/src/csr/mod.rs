@@ -217,6 +217,7 @@ impl CsrMatrix {
     }
 
     /// Columns and values of row `i`.
+    #[inline]
     pub fn row(&self, i: usize) -> (&[u32], &[f64]) {
         let range = self.offsets[i]..self.offsets[i + 1];
         (&self.columns[range.clone()], &self.values[range])
@@ -238,10 +239,12 @@ impl CsrMatrix {
         debug_assert_eq!((x.len(), y.len()), (self.cols, self.rows()));
         vector::for_each_chunk(y, |first, y| {
             for (i, y) in y.iter_mut().enumerate() {
-                let (columns, values) = self.row(first + i);
+                // Without iterators in pairs, which are calls of their own for rows as short as these.
+                let range = self.offsets[first + i]..self.offsets[first + i + 1];
+                let (columns, values) = (&self.columns[range.clone()], &self.values[range]);
                 let mut sum = 0.0;
-                for (&column, &value) in columns.iter().zip(values) {
-                    sum += value * x[column as usize];
+                for k in 0..columns.len().min(values.len()) {
+                    sum += values[k] * x[columns[k] as usize];
                 }
                 *y = sum;
             }
@@ -253,8 +256,8 @@ impl CsrMatrix {
         debug_assert_eq!((x.len(), y.len()), (self.rows(), self.cols));
         for (i, &x) in x.iter().enumerate() {
             let (columns, values) = self.row(i);
-            for (&column, &value) in columns.iter().zip(values) {
-                y[column as usize] += value * x;
+            for k in 0..columns.len().min(values.len()) {
+                y[columns[k] as usize] += values[k] * x;
             }
         }
     }
