@@ -7,6 +7,7 @@ mod density_ratios;
 mod driven_plate;
 mod falling_cylinder;
 mod floating;
+mod leaks;
 mod momentum;
 mod past_cylinder;
 mod rising_sphere;
@@ -36,6 +37,7 @@ pub(super) const CASES: &[Case] = &[
     balance::CASE,
     balance::LONG,
     momentum::CASE,
+    leaks::CASE,
     sheets::CASE,
     sheets::DRAG,
     soft::BEAM,
