@@ -270,7 +270,7 @@ where
         next += 1;
         (row..row + 1, limits.friction * moment + limits.spinning * load)
     });
-    let rolling = (next < rows).then(|| (next..rows, limits.rolling * load));
+    let rolling = (next < rows).then_some((next..rows, limits.rolling * load));
     [Some(sliding), spinning, rolling].into_iter().flatten()
 }
 
