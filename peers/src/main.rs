@@ -239,6 +239,7 @@ impl Ours {
             asleep: &[],
             siblings: &[],
             soft_friction: &[],
+            articulated: None,
         };
         let before: Vec<BodyState<3>> = (self.frames.iter().zip(&self.motions))
             .map(|(frame, motion)| BodyState {
@@ -265,7 +266,7 @@ impl Ours {
         self.fall(&mut motions, dt);
         let mut memory = std::mem::take(&mut self.memory);
         solver.contact_full(&stage, &frames, &mut motions, &mut memory);
-        solver.limit_energy(&stage, &Vector::from([0.0, -9.81, 0.0]), &before, &frames, &mut motions);
+        solver.limit_energy(&stage, &Vector::from([0.0, -9.81, 0.0]), &before, &frames, &mut motions, &[]);
         self.memory = memory;
         self.solver = solver;
         self.frames = frames;

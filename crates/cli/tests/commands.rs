@@ -43,6 +43,33 @@ fn a_new_scene_is_right_and_nothing_is_overwritten() {
 }
 
 #[test]
+fn a_fracture_pattern_is_written_and_used() {
+    let place = Place::new();
+    let scene = |fracture: &str| {
+        format!(
+            "dimension = 2\n[time]\nend = 0.3\n[[rigid]]\nname = \"ground\"\nkind = \"static\"\nshape = {{ plane = {{}} }}\n\
+             [[rigid]]\nname = \"tile\"\nmass = 2\nposition = [0, 0.3]\nvelocity = [0, -3]\nshape = {{ box = {{ size = [0.4, 0.2] }} }}\n\
+             fracture = {{ threshold = 0.5, resolution = 32, {fracture} }}\n"
+        )
+    };
+    place.write("made.toml", &scene("pattern = \"voronoi\", pieces = 12"));
+    let (out, _) = place.expect(0, &["pattern", "made.toml", "--body", "tile", "--out", "tile.spp"]);
+    assert!(out.contains("12 regions"), "{out}");
+    place.write("used.toml", &scene("regions = { pattern = \"tile.spp\" }"));
+    place.expect(0, &["run", "used.toml", "--quiet", "--out", "run"]);
+    let log = fs::read_to_string(place.path("run/log.jsonl")).unwrap();
+    assert!(log.contains("\"broken\":[{\"name\":\"tile\""), "{}", &log[..log.len().min(2000)]);
+    // Nothing is replaced unasked, and what has no pattern is told.
+    place.expect(2, &["pattern", "made.toml", "--body", "tile", "--out", "tile.spp"]);
+    place.expect(0, &["pattern", "used.toml", "--body", "tile", "--out", "tile.spp", "--overwrite"]);
+    for (body, word) in [("ground", "does not break"), ("cup", "no such rigid body")] {
+        let (_, err) = place.expect(2, &["pattern", "made.toml", "--body", body, "--out", "other.spp"]);
+        assert!(err.contains(word), "{err}");
+    }
+    place.expect(2, &["pattern", "made.toml", "--body", "tile", "--out", "tile.obj"]);
+}
+
+#[test]
 fn check_takes_files_folders_and_globs_and_tells_line_and_column() {
     let place = Place::new();
     fs::create_dir_all(place.path("scenes/deep")).unwrap();

@@ -74,13 +74,9 @@ where
 {
     let layout = VelocityLayout::new::<D>(0, model.particles.len(), model.bodies.len());
     let message = |error: SolveError| error.to_string();
-    let inverse_mass = inverse_mass(model, stage.frames, layout).map_err(message)?;
     let damping = model.springs.damping_rows(stage.positions, stage.dt, layout);
-    let mut system = CoupledSystem::new(&inverse_mass);
-    if damping.has_rows() {
-        system.push(&damping).map_err(message)?;
-    }
-    if system.rows() == 0 {
+    // Nothing to solve: not even the masses are needed.
+    if !damping.has_rows() {
         let report = SolveReport {
             stage: stage.name.into(),
             iterations: 0,
@@ -90,7 +86,9 @@ where
         };
         return Ok(CoupledStep { velocities: explicit, multipliers: vec![], report });
     }
-
+    let inverse_mass = inverse_mass(model, stage.frames, layout).map_err(message)?;
+    let mut system = CoupledSystem::new(&inverse_mass);
+    system.push(&damping).map_err(message)?;
     solver.options.stopping = Stopping {
         max_iterations: model.options.max_iterations,
         ..Stopping::relative(model.options.tolerance)

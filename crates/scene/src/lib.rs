@@ -58,6 +58,7 @@ pub mod timings;
 mod tree;
 mod write;
 
+pub use breakable::pattern_of;
 pub use build::{AnyWorld, BuildError, RigidCopy, build};
 pub use contact_picture::CONTACTS;
 pub use description::*;

@@ -140,10 +140,14 @@ fn hanging_loop(out: &mut Measurements) -> Result<(), CaseError> {
     Ok(())
 }
 
-/// Seed 194 of the soak: a figure landed on a limb of 2 g at the limit of its joint, which went into the floor by its own size and could not come out without lifting the rest.
+/// Seeds of the soak in which a light limb at the limit of its joint went into the floor and could not come out without lifting the rest: in 194 a figure landed on a limb of 2 g, in 8 one of 36 g was
+/// pressed there by 60 kg.
 fn landing_on_a_leaf(out: &mut Measurements) -> Result<(), CaseError> {
-    let outside = one(194, 4.0)?.outside as f64;
-    out.at_most("bodies pressed into the floor", "seed 194 of the soak, 4 s", outside, 0.0, "contact holds");
+    for seed in [194, 8] {
+        let outside = one(seed, 4.0)?.outside as f64;
+        let resolution = format!("seed {seed} of the soak, 4 s");
+        out.at_most("bodies pressed into the floor", &resolution, outside, 0.0, "contact holds");
+    }
     Ok(())
 }
 

@@ -8,6 +8,7 @@ mod info;
 mod list;
 mod man;
 mod new;
+mod pattern;
 mod plot;
 mod render;
 mod run;
@@ -41,6 +42,8 @@ pub enum Command {
     Export(export::Arguments),
     /// Plot what the log of a run holds
     Plot(plot::Arguments),
+    /// Write the fracture pattern of a body to a file that other scenes use
+    Pattern(pattern::Arguments),
     /// Draw pictures or a film of a run
     Render(render::Arguments),
     /// Show a run in the browser, or choose a scene and watch it
@@ -66,6 +69,7 @@ impl Command {
             Self::Info(arguments) => info::execute(&arguments),
             Self::Export(arguments) => export::execute(&arguments),
             Self::Plot(arguments) => plot::execute(&arguments),
+            Self::Pattern(arguments) => pattern::execute(&arguments),
             Self::Render(arguments) => render::execute(&arguments),
             Self::View(arguments) => view::execute(&arguments),
             Self::Verify(arguments) => verify::execute(&arguments),

@@ -65,10 +65,14 @@ where
                 (-distance, -normal)
             }
             Self::Union { shapes } => {
-                let evaluations = shapes.iter().map(|shape| shape.evaluate(point));
-                evaluations
-                    .reduce(|best, next| if next.0 < best.0 { next } else { best })
-                    .unwrap_or((f64::INFINITY, Vector::zeros()))
+                let mut best = (f64::INFINITY, Vector::zeros());
+                for shape in shapes {
+                    if shape.at_least(point) < best.0 {
+                        let next = shape.evaluate(point);
+                        best = if next.0 < best.0 { next } else { best };
+                    }
+                }
+                best
             }
             Self::Intersection { shapes } => {
                 let evaluations = shapes.iter().map(|shape| shape.evaluate(point));
@@ -83,6 +87,25 @@ where
                 let (near, far) = if b.0 < a.0 { (b, a) } else { (a, b) };
                 (near.0 - 0.25 * width * h * h, near.1 + (far.1 - near.1) * (0.5 * h))
             }
+        }
+    }
+}
+
+impl<const D: usize> Node<D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Not more than the distance, and cheap where the distance is dear: a part of a union that is far away need not be looked at.
+    fn at_least(&self, point: &Vector<D>) -> f64 {
+        // For rounding.
+        const SLACK: f64 = 1e-9;
+        match self {
+            Self::Ellipsoid { radii } => {
+                let (far, radius) = (point.norm(), radii.max());
+                far - radius - SLACK * (far + radius)
+            }
+            Self::Placed { frame, shape } => shape.at_least(&frame.to_object(point)),
+            _ => f64::NEG_INFINITY,
         }
     }
 }

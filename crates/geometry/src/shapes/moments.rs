@@ -174,6 +174,9 @@ where
     moments
 }
 
+/// Share of a cell below which a distance that is only known to be at least so much is looked at anew, for rounding.
+const CLEAR: f64 = 1e-6;
+
 /// Midpoint rule on a grid over the bounds with the inside fraction of each cell taken from the distance at its centre.
 pub(super) fn by_quadrature<const D: usize>(shape: &Shape<D>, cells: usize) -> Result<Moments<D>, ShapeError>
 where
@@ -200,17 +203,24 @@ where
         .map(|slab| {
             let mut sums = zero;
             lattice.rows_of_slab(slab as isize, |first| {
+                // How far it is at least from the present cell to where a cell may be cut: it falls by no more than a cell a cell.
+                let mut clear = 0.0;
+                let mut inside = false;
                 for i in 0..lattice.counts()[0] as isize {
                     let mut index = first;
                     index[0] = i;
                     let centre = lattice.position(index);
-                    let distance = shape.signed_distance(&centre);
-                    if distance >= diagonal {
-                        continue;
+                    clear -= h[0];
+                    if clear < CLEAR * h[0] {
+                        let distance = shape.signed_distance(&centre);
+                        clear = distance.abs() - diagonal;
+                        inside = distance < 0.0;
                     }
                     let x = centre - origin;
-                    if distance <= -diagonal {
-                        sums = add(sums, (1.0, x, x * x.transpose() + own));
+                    if clear >= 0.0 {
+                        if inside {
+                            sums = add(sums, (1.0, x, x * x.transpose() + own));
+                        }
                         continue;
                     }
                     // A cut cell: points at the centres of 4^D parts, each with the fraction of a plane cut.

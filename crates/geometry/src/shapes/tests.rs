@@ -188,6 +188,24 @@ fn combinations_have_the_right_sign_and_are_bounds() {
 }
 
 #[test]
+fn parts_that_are_far_away_do_not_change_a_union() {
+    let mut rng = Pcg64Mcg::seed_from_u64(5);
+    let parts: Vec<Shape<3>> = (0..6)
+        .map(|k| {
+            let radii = Vector::from_fn(|a, _| 0.1 + 0.07 * ((3 * k + a) % 5) as f64);
+            let place = random_point::<3>(&mut rng, 1.0);
+            Shape::ellipsoid(radii).unwrap().translated(place).unwrap()
+        })
+        .collect();
+    let all = parts.iter().cloned().reduce(|all, part| all.union(part)).unwrap();
+    for _ in 0..5000 {
+        let p = random_point::<3>(&mut rng, 1.5);
+        let nearest = parts.iter().map(|part| part.signed_distance(&p)).fold(f64::INFINITY, f64::min);
+        assert_eq!(all.signed_distance(&p), nearest);
+    }
+}
+
+#[test]
 fn sizes_that_make_no_solid_are_refused() {
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
         assert!(Shape::<2>::ball(bad).is_err());

@@ -8,6 +8,7 @@
 
 use super::InverseInertia;
 use super::balance::Balance;
+use super::blocks::Blocks;
 use super::joined::Joined;
 use super::manifold::{Impulses, Manifold, Sums};
 use super::round::RoundContact;
@@ -60,6 +61,8 @@ where
     pub form: Option<Form>,
     /// A Newton step failed in this step of time: in the other contact stage it would fail again.
     pub newton_failed: bool,
+    /// The matrix of Newton steps.
+    pub newton: Blocks,
     memory: Memory<D>,
 }
 

@@ -238,6 +238,15 @@ where
         self.limits.iter().enumerate().filter(move |(_, limit)| limit.factor > 0.0 && holds(limit))
     }
 
+    /// Bodies that a limit or a demand connects, as places in the island.
+    pub fn links(&self) -> impl Iterator<Item = [usize; 2]> {
+        let both = |row: &JoinedRow<D>| {
+            let [a, b] = row.ends.map(|end| end.map(|(body, _)| body as usize));
+            Some([a.or(b)?, b.or(a)?])
+        };
+        self.limits.iter().chain(&self.demands).filter_map(both)
+    }
+
     pub fn has_limits(&self) -> bool {
         !self.limits.is_empty()
     }

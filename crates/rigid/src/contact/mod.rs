@@ -10,6 +10,7 @@
 //! Collisions use `v^n`, so a body at rest never bounces; contact only sees pairs that collisions have seen, so an impact gets its bounce first.
 
 mod balance;
+mod blocks;
 mod broad_phase;
 mod configuration;
 mod detect;

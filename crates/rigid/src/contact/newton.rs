@@ -5,10 +5,11 @@
 //! pulls or slips is cut back, and sweeps go on from there; a step that does not lower the objective of the sweeps is not taken, so that kinetic
 //! energy still never rises.
 
+use super::blocks::Blocks;
 use super::gauss_seidel::Island;
-use super::manifold::{Impulses, Manifold};
+use super::manifold::{Impulses, MOST_ROWS, Manifold};
 use splashdown_math::{Dim, Space, Twist};
-use splashdown_solve::{CsrMatrix, Preconditioner, SparseCholesky};
+use std::ops::Range;
 
 /// Most bodies of an island that is solved so.
 const MOST_BODIES: usize = 400;
@@ -84,22 +85,35 @@ where
         for (place, inverse) in place.iter_mut().zip(&self.inverse) {
             if !inverse.is_infinite() {
                 *place = count;
-                count += size;
+                count += 1;
             }
         }
-        let mut triplets: Vec<(usize, usize, f64)> = Vec::new();
+        // A block for all that may hold, so that all guesses have one pattern.
+        let mut blocks = std::mem::take(&mut self.newton);
+        let touching = self.manifolds.iter().map(|manifold| manifold.bodies.map(|b| b as usize));
+        let links = touching.chain(self.joined.links());
+        let links = links.map(|ends| ends.map(|end| place[end]));
+        blocks.begin(count, size, links.filter(|link| !link.contains(&usize::MAX)));
+        let solved = self.solve_rows(adding, &place, &mut blocks);
+        self.newton = blocks;
+        solved
+    }
+
+    /// As [`Self::solve_active`], for bodies with a `place` in the matrix.
+    fn solve_rows(&mut self, adding: bool, place: &[usize], matrix: &mut Blocks) -> Option<()> {
+        let size = Twist::<D>::LEN;
         for (body, inverse) in self.inverse.iter().enumerate().filter(|(_, inverse)| !inverse.is_infinite()) {
-            for k in 0..D {
-                triplets.push((place[body] + k, place[body] + k, 1.0 / inverse.mass));
-            }
             let spins = size - D;
             let inertia = Dim::inertia_entries(&Dim::invert_inertia(&inverse.inertia));
-            for i in 0..spins {
-                for j in 0..spins {
-                    let entry = 0.5 * (inertia[i * spins + j] + inertia[j * spins + i]);
-                    triplets.push((place[body] + D + i, place[body] + D + j, entry));
+            let mass = 1.0 / inverse.mass;
+            matrix.add(place[body], place[body], |i, j| match (i < D, j < D) {
+                (true, true) if i == j => mass,
+                (false, false) => {
+                    let (i, j) = (i - D, j - D);
+                    0.5 * (inertia[i * spins + j] + inertia[j * spins + i])
                 }
-            }
+                _ => 0.0,
+            });
         }
         let mut active: Vec<Active<D>> = Vec::new();
         for (m, (manifold, impulses)) in self.manifolds.iter().zip(&self.impulses).enumerate() {
@@ -138,11 +152,8 @@ where
             }
             for (p, q) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
                 let (at, to) = (places[p], places[q]);
-                if at == usize::MAX || to == usize::MAX || !holds.contains(&true) {
-                    continue;
-                }
-                for i in 0..size {
-                    triplets.extend((0..size).map(|j| (at + i, to + j, blocks[p][q][i][j])));
+                if at != usize::MAX && to != usize::MAX && holds.contains(&true) {
+                    matrix.add(at, to, |i, j| blocks[p][q][i][j]);
                 }
             }
         }
@@ -167,11 +178,11 @@ where
                 bias: row.bias,
                 gradient,
             };
-            row.add_penalty(&place, &mut triplets);
+            row.add_penalty(place, matrix);
             active.push(row);
         }
-        let matrix = CsrMatrix::from_triplets(count, count, &triplets).ok()?;
-        let mut factor = SparseCholesky::new(&matrix).ok()?;
+        let mut solve = matrix.factorised()?;
+        let count = size * place.iter().filter(|place| **place != usize::MAX).count();
         let mut right = vec![0.0; count];
         let mut change = vec![0.0; count];
         for _ in 0..UPDATES {
@@ -184,13 +195,13 @@ where
                     let mut flat = [0.0; 6];
                     row.gradient[side].write(&mut flat);
                     for i in 0..size {
-                        right[place[end] + i] -= push * flat[i];
+                        right[size * place[end] + i] -= push * flat[i];
                     }
                 }
             }
-            factor.apply(&right, &mut change);
+            solve(&right, &mut change);
             for (body, twist) in self.twists.iter_mut().enumerate().filter(|(i, _)| place[*i] != usize::MAX) {
-                *twist += Twist::read(&change[place[body]..place[body] + size]);
+                *twist += Twist::read(&change[size * place[body]..size * (place[body] + 1)]);
             }
             for row in &active[..contacts] {
                 self.impulses[row.manifold][row.row] -= row.penalty * row.speed(&self.twists);
@@ -224,12 +235,12 @@ where
 }
 
 /// Which rows hold: points that press, friction and moments within their limits.
-fn rows_that_hold<const D: usize>(manifold: &Manifold<D>, impulses: &Impulses) -> Vec<bool>
+fn rows_that_hold<const D: usize>(manifold: &Manifold<D>, impulses: &Impulses) -> [bool; MOST_ROWS]
 where
     Dim<D>: Space<D>,
 {
     let points = manifold.points as usize;
-    let mut holds = vec![false; manifold.rows as usize];
+    let mut holds = [false; MOST_ROWS];
     for k in 0..points {
         holds[k] = impulses[k] > 0.0;
     }
@@ -242,7 +253,10 @@ where
 }
 
 /// Rows whose impulses have a common bound, with the bound.
-fn bounds<const D: usize>(manifold: &Manifold<D>, impulses: &Impulses) -> Vec<(std::ops::Range<usize>, f64)>
+fn bounds<const D: usize>(
+    manifold: &Manifold<D>,
+    impulses: &Impulses,
+) -> impl Iterator<Item = (Range<usize>, f64)> + use<D>
 where
     Dim<D>: Space<D>,
 {
@@ -251,15 +265,13 @@ where
     let moment: f64 = impulses.iter().zip(&manifold.levers).take(points).map(|(l, lever)| l * lever).sum();
     let limits = &manifold.limits;
     let mut next = points + Manifold::<D>::TANGENTS;
-    let mut all = vec![(points..next, limits.friction * load)];
-    if D == 3 {
-        all.push((next..next + 1, limits.friction * moment + limits.spinning * load));
+    let sliding = (points..next, limits.friction * load);
+    let spinning = manifold.spin_row().map(|row| {
         next += 1;
-    }
-    if next < rows {
-        all.push((next..rows, limits.rolling * load));
-    }
-    all
+        (row..row + 1, limits.friction * moment + limits.spinning * load)
+    });
+    let rolling = (next < rows).then_some((next..rows, limits.rolling * load));
+    [Some(sliding), spinning, rolling].into_iter().flatten()
 }
 
 /// A row that holds as an equation.
@@ -281,17 +293,13 @@ where
     Dim<D>: Space<D>,
 {
     /// Adds its penalty to the matrix of the bodies that have a `place` there.
-    fn add_penalty(&self, place: &[usize], triplets: &mut Vec<(usize, usize, f64)>) {
-        let size = Twist::<D>::LEN;
+    fn add_penalty(&self, place: &[usize], matrix: &mut Blocks) {
         let mut flat = [[0.0; 6]; 2];
         self.gradient.iter().zip(&mut flat).for_each(|(gradient, flat)| gradient.write(flat));
         for (p, q) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
             let (at, to) = (place[self.ends[p]], place[self.ends[q]]);
-            if at == usize::MAX || to == usize::MAX {
-                continue;
-            }
-            for i in 0..size {
-                triplets.extend((0..size).map(|j| (at + i, to + j, self.penalty * flat[p][i] * flat[q][j])));
+            if at != usize::MAX && to != usize::MAX {
+                matrix.add(at, to, |i, j| self.penalty * flat[p][i] * flat[q][j]);
             }
         }
     }

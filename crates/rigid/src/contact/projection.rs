@@ -1,9 +1,10 @@
 //! Push-out by normal displacements, point after point: the contact graph gives the order, and what is done stays in place, so that a
 //! stack is resolved from the ground up in one pass. Bodies that rest on nothing of infinite mass share the displacement by mass.
 
-use super::gauss_seidel::Form;
+use super::configuration::Configuration;
+use super::gauss_seidel::{Form, Island};
 use super::joined::{UNMOVED, combined};
-use super::{ContactSolver, ContactStage, InverseInertia, both};
+use super::{ContactSolver, ContactStage, Contacts, InverseInertia, both};
 use crate::Body;
 use crate::collide::Pose;
 use crate::joint::Columns;
@@ -14,6 +15,10 @@ use splashdown_math::{Coordinates, Dim, Frame, Space, Twist, Vector};
 const SWEEPS: usize = 10;
 const MORE_SWEEPS: usize = 20;
 const SHARE: f64 = 1e-3;
+const TOLERANCE: f64 = 1e-12;
+
+/// Visits of all pairs with nothing held in place, where after those something still overlaps by more than that share: a sphere between two others at its height cannot leave them while they stay.
+const LOOSE_SWEEPS: usize = 60;
 
 /// Level of the pairs of islands with joints: all are resolved together.
 const ALL_LEVELS: u32 = u32::MAX;
@@ -41,149 +46,227 @@ where
         self.at.place(bodies, frames);
         let processed = &self.processed;
         self.at.find_touches(bodies, &self.contacts, |pair| processed[pair]);
-        let size = |i: usize| super::size(&bodies[i]);
-        let mut piled = vec![false; bodies.len()];
-        for island in self.islands.iter().filter(|island| island.form == Some(Form::Wide)) {
-            island.bodies.iter().for_each(|&i| piled[i as usize] = bodies[i as usize].is_dynamic());
-        }
-        // Joints pass displacements on between levels.
-        let mut jointed = vec![false; bodies.len()];
-        for island in self.islands.iter().filter(|island| !island.joined.is_empty()) {
-            island.bodies.iter().for_each(|&i| jointed[i as usize] = bodies[i as usize].is_dynamic());
-        }
-        let allowed = |[a, b]: [usize; 2]| {
-            let piled = piled[a] || piled[b];
-            stage.options.allowed_overlap + if piled { slack([&bodies[a], &bodies[b]]) } else { 0.0 }
+        let responding = |of: &dyn Fn(&Island<D>) -> bool| {
+            let mut marked = vec![false; bodies.len()];
+            for island in self.islands.iter().filter(|island| of(island)) {
+                island.bodies.iter().for_each(|&i| marked[i as usize] = bodies[i as usize].is_dynamic());
+            }
+            marked
         };
-        // Pairs by the higher of their two levels, with their overlap.
-        let mut order: Vec<Visit> = Vec::with_capacity(self.report.touching);
-        for (index, pair) in self.contacts.pairs.iter().enumerate().filter(|(i, _)| self.processed[*i]) {
-            let own = self.levels[pair.a as usize].max(self.levels[pair.b as usize]);
-            let jointed = [pair.a, pair.b].iter().any(|&i| jointed[i as usize]);
-            let level = if jointed { ALL_LEVELS } else { own };
-            let deepest =
-                self.at.touches[pair.contacts()].iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
-            let overlap = -deepest - allowed([pair.a as usize, pair.b as usize]);
-            order.push(Visit { level, own, pair: index as u32, overlap, checked: 0 });
-        }
-        order.sort_unstable_by_key(|visit| (visit.level, visit.own, visit.pair));
+        let piled = responding(&|island| island.form == Some(Form::Wide));
+        // Joints pass displacements on between levels.
+        let jointed = responding(&|island| !island.joined.is_empty());
         // Levels are frozen only within islands that something of infinite mass holds.
         let mut floating = vec![false; bodies.len()];
         for (members, ..) in &self.isolated {
             members.iter().for_each(|&i| floating[i as usize] = true);
         }
-        // When each body was moved last, counted in displacements.
-        let (mut moved, mut now) = (vec![0u32; bodies.len()], 0u32);
-        let (mut before, mut after, mut found) = (0.0f64, 0.0f64, 0.0f64);
-        let mut first = 0;
-        while first < order.len() {
-            let level = order[first].level;
-            let end = first + order[first..].iter().take_while(|visit| visit.level == level).count();
-            let mut last = SWEEPS;
-            for sweep in 0..=SWEEPS + MORE_SWEEPS {
-                // By which bodies overlap more than they may, over their size, and by which they overlap.
-                let (mut worst, mut share, mut deepest) = (0.0f64, 0.0f64, 0.0f64);
-                for visit in &mut order[first..end] {
-                    let pair = self.contacts.pairs[visit.pair as usize];
-                    let ids = [pair.a as usize, pair.b as usize];
-                    let smallest = size(ids[0]).min(size(ids[1]));
-                    let (enough, allowed) = (1e-12 * smallest, allowed(ids));
-                    let unchanged = ids.iter().all(|&i| moved[i] <= visit.checked);
-                    if unchanged && visit.overlap <= enough {
-                        worst = worst.max(visit.overlap);
-                        deepest = deepest.max(visit.overlap + allowed);
-                        continue;
-                    }
-                    // A particle gives way whatever rests on it: the forces of its body hold it.
-                    let soft = ids.iter().any(|&i| bodies[i].is_particle());
-                    let joined = both(ids, |i| stage.response_of(i));
-                    let frozen = both(ids, |i| {
-                        let lower = self.levels[i] < level && !floating[i] && level != ALL_LEVELS;
-                        !bodies[i].is_dynamic() || (lower && !soft)
-                    });
-                    if frozen[0] && frozen[1] {
-                        continue;
-                    }
-                    visit.checked = now;
-                    visit.overlap = f64::NEG_INFINITY;
-                    for contact in pair.contacts() {
-                        let poses = both(ids, |i| &self.at.poses[i]);
-                        let Some(touch) = self.contacts.touch(bodies, &pair, contact, poses[0], poses[1])
-                        else {
-                            continue;
-                        };
-                        let overlap = -touch.gap - allowed;
-                        visit.overlap = visit.overlap.max(overlap);
-                        if sweep == last || overlap <= enough {
-                            continue;
-                        }
-                        let arms = both(ids, |i| touch.point - frames[i].position);
-                        if joined.iter().any(Option::is_some) {
-                            let pushed = Pushed { ids, arms, frozen, joined, normal: touch.normal };
-                            let moves = pushed.moves(&self.at.inverse);
-                            let far = pushed.approach(&moves);
-                            let own = pushed.alone(&self.at.inverse);
-                            // What joints hold does not give way.
-                            if far <= UNMOVED * own {
-                                continue;
-                            }
-                            // Nor is a light body that others hang on carried farther than responses at one place tell.
-                            let farthest = moves.iter().fold(0.0f64, |far, (i, unit)| {
-                                far.max(unit.linear.norm()).max(unit.angular.norm() * size(*i))
-                            });
-                            let push = (overlap.min(0.2 * smallest) / far).min(0.2 * smallest / farthest);
-                            now += 1;
-                            for (i, unit) in moves {
-                                moved[i] = now;
-                                displace(&mut frames[i], &(unit * push));
-                                self.at.poses[i] = Pose::new(&frames[i]);
-                            }
-                            continue;
-                        }
-                        let mut denominator = 0.0;
-                        for k in (0..2).filter(|&k| !frozen[k]) {
-                            let inverse = &self.at.inverse[ids[k]];
-                            let moment = Dim::cross(&arms[k], &touch.normal);
-                            denominator +=
-                                inverse.mass + moment.dot(&Dim::apply_inertia(&inverse.inertia, &moment));
-                        }
-                        // No further than the body is large in one go.
-                        let push = overlap.min(0.2 * smallest) / denominator;
-                        now += 1;
-                        for (k, sign) in [(0, 1.0), (1, -1.0)].into_iter().filter(|&(k, _)| !frozen[k]) {
-                            let (i, push) = (ids[k], touch.normal * (sign * push));
-                            moved[i] = now;
-                            // Spheres are pushed straight through their centres.
-                            if Dim::cross(&arms[k], &touch.normal).norm() <= 1e-12 * arms[k].norm() {
-                                frames[i].position += push * self.at.inverse[i].mass;
-                                self.at.poses[i].position = frames[i].position;
-                                continue;
-                            }
-                            displace(&mut frames[i], &self.at.inverse[i].response(&arms[k], &push));
-                            self.at.poses[i] = Pose::new(&frames[i]);
-                        }
-                    }
-                    worst = worst.max(visit.overlap);
-                    deepest = deepest.max(visit.overlap + allowed);
-                    share = share.max(visit.overlap / smallest);
-                }
-                if sweep == 0 {
-                    before = before.max(deepest);
-                    found = found.max(share);
-                }
-                if sweep + 1 == SWEEPS && share > SHARE {
-                    last = SWEEPS + MORE_SWEEPS;
-                }
-                if sweep == last || worst <= 1e-9 {
-                    after = after.max(deepest);
-                    break;
-                }
-            }
-            first = end;
+        let Self { contacts, levels, at, report, processed, .. } = self;
+        let mut pushing = Pushing {
+            stage,
+            contacts,
+            at,
+            frames,
+            piled,
+            moved: vec![0; bodies.len()],
+            now: 0,
+            tolerance: TOLERANCE,
+        };
+        // Pairs by the higher of their two levels, with their overlap.
+        let mut order: Vec<Visit> = Vec::with_capacity(report.touching);
+        for (index, pair) in contacts.pairs.iter().enumerate().filter(|(i, _)| processed[*i]) {
+            let ids = [pair.a as usize, pair.b as usize];
+            let own = levels[ids[0]].max(levels[ids[1]]);
+            let level = if ids.iter().any(|&i| jointed[i]) { ALL_LEVELS } else { own };
+            let touches = &pushing.at.touches[pair.contacts()];
+            let deepest = touches.iter().map(|t| t.gap).fold(f64::INFINITY, f64::min);
+            let overlap = -deepest - pushing.allowed(ids);
+            order.push(Visit { level, own, pair: index as u32, overlap, checked: 0 });
         }
-        self.report.overlap_before = self.report.overlap_before.max(before);
-        self.report.overlap_after = after.max(0.0);
-        found
+        order.sort_unstable_by_key(|visit| (visit.level, visit.own, visit.pair));
+        let (mut all, mut left) = (Found::default(), Found::default());
+        for visits in order.chunk_by_mut(|a, b| a.level == b.level) {
+            let level = visits[0].level;
+            let lower = |i: usize| levels[i] < level && !floating[i] && level != ALL_LEVELS;
+            let [before, after] = pushing.resolve(visits, [SWEEPS, MORE_SWEEPS], lower);
+            all.add(&before);
+            left.add(&after);
+        }
+        // What is wedged between bodies that stay in place gets out only if they give way.
+        if left.share > SHARE {
+            pushing.tolerance = 0.5 * SHARE;
+            [_, left] = pushing.resolve(&mut order, [LOOSE_SWEEPS, 0], |_| false);
+        }
+        report.overlap_before = report.overlap_before.max(all.deepest);
+        report.overlap_after = left.deepest.max(0.0);
+        all.share
+    }
+}
+
+/// Bodies that are pushed apart.
+struct Pushing<'a, 'b, const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    stage: &'a ContactStage<'b, D>,
+    contacts: &'a Contacts<D>,
+    at: &'a mut Configuration<D>,
+    frames: &'a mut [Frame<D>],
+    /// Bodies of large islands.
+    piled: Vec<bool>,
+    /// When each body was moved last, counted in displacements.
+    moved: Vec<u32>,
+    now: u32,
+    /// Overlap, over the size of the smaller body, that is none.
+    tolerance: f64,
+}
+
+/// What a sweep found.
+#[derive(Debug, Clone, Copy, Default)]
+struct Found {
+    /// By how much bodies overlap more than they may (m), and the same over the size of the smaller one.
+    worst: f64,
+    share: f64,
+    /// By how much they overlap (m).
+    deepest: f64,
+}
+
+impl Found {
+    fn add(&mut self, other: &Self) {
+        self.worst = self.worst.max(other.worst);
+        self.share = self.share.max(other.share);
+        self.deepest = self.deepest.max(other.deepest);
+    }
+}
+
+impl<const D: usize> Pushing<'_, '_, D>
+where
+    Dim<D>: Space<D>,
+{
+    /// Overlap that a pair may keep (m).
+    fn allowed(&self, ids: [usize; 2]) -> f64 {
+        let bodies = self.stage.bodies;
+        let piled = ids.iter().any(|&i| self.piled[i]);
+        self.stage.options.allowed_overlap + if piled { slack(ids.map(|i| &bodies[i])) } else { 0.0 }
+    }
+
+    /// Visits pairs in turn until nothing overlaps: so many times, and so many more while something overlaps by much. Bodies that are `lower` stay in place. Returns what there was
+    /// and what is left.
+    fn resolve(
+        &mut self,
+        visits: &mut [Visit],
+        [sweeps, more]: [usize; 2],
+        lower: impl Fn(usize) -> bool,
+    ) -> [Found; 2] {
+        let (mut before, mut last) = (Found::default(), sweeps);
+        for sweep in 0..=sweeps + more {
+            let mut found = Found::default();
+            for visit in visits.iter_mut() {
+                found.add(&self.visit(visit, sweep < last, &lower));
+            }
+            if sweep == 0 {
+                before = found;
+            }
+            if sweep + 1 == sweeps && found.share > SHARE {
+                last = sweeps + more;
+            }
+            if sweep == last || found.worst <= 1e-9 || found.share <= self.tolerance {
+                return [before, found];
+            }
+        }
+        [before, Found::default()]
+    }
+
+    /// Looks at a pair, if something has changed, and pushes it apart if `push`.
+    fn visit(&mut self, visit: &mut Visit, push: bool, lower: &impl Fn(usize) -> bool) -> Found {
+        let stage = self.stage;
+        let bodies = stage.bodies;
+        let pair = self.contacts.pairs[visit.pair as usize];
+        let ids = [pair.a as usize, pair.b as usize];
+        let smallest = super::size(&bodies[ids[0]]).min(super::size(&bodies[ids[1]]));
+        let (enough, allowed) = (self.tolerance * smallest, self.allowed(ids));
+        let unchanged = ids.iter().all(|&i| self.moved[i] <= visit.checked);
+        let found =
+            |overlap: f64| Found { worst: overlap, share: overlap / smallest, deepest: overlap + allowed };
+        if unchanged && visit.overlap <= enough {
+            return found(visit.overlap);
+        }
+        // A particle gives way whatever rests on it: the forces of its body hold it.
+        let soft = ids.iter().any(|&i| bodies[i].is_particle());
+        let joined = both(ids, |i| stage.response_of(i));
+        let frozen = both(ids, |i| !bodies[i].is_dynamic() || (lower(i) && !soft));
+        if frozen[0] && frozen[1] {
+            return Found::default();
+        }
+        visit.checked = self.now;
+        visit.overlap = f64::NEG_INFINITY;
+        for contact in pair.contacts() {
+            let poses = both(ids, |i| &self.at.poses[i]);
+            let Some(touch) = self.contacts.touch(bodies, &pair, contact, poses[0], poses[1]) else {
+                continue;
+            };
+            let overlap = -touch.gap - allowed;
+            visit.overlap = visit.overlap.max(overlap);
+            if !push || overlap <= enough {
+                continue;
+            }
+            let arms = both(ids, |i| touch.point - self.frames[i].position);
+            let pushed = Pushed { ids, arms, frozen, joined, normal: touch.normal };
+            if joined.iter().any(Option::is_some) {
+                self.push_joined(&pushed, overlap, smallest);
+            } else {
+                // No further than the body is large in one go.
+                self.push_apart(&pushed, overlap.min(0.2 * smallest));
+            }
+        }
+        found(visit.overlap)
+    }
+
+    fn push_joined(&mut self, pushed: &Pushed<'_, D>, overlap: f64, smallest: f64) {
+        let moves = pushed.moves(&self.at.inverse);
+        let far = pushed.approach(&moves);
+        let own = pushed.alone(&self.at.inverse);
+        // What joints hold does not give way.
+        if far <= UNMOVED * own {
+            return;
+        }
+        // Nor is a light body that others hang on carried farther than responses at one place tell.
+        let size = |i: usize| super::size(&self.stage.bodies[i]);
+        let farthest = moves
+            .iter()
+            .fold(0.0f64, |far, (i, unit)| far.max(unit.linear.norm()).max(unit.angular.norm() * size(*i)));
+        let push = (overlap.min(0.2 * smallest) / far).min(0.2 * smallest / farthest);
+        self.now += 1;
+        for (i, unit) in moves {
+            self.moved[i] = self.now;
+            displace(&mut self.frames[i], &(unit * push));
+            self.at.poses[i] = Pose::new(&self.frames[i]);
+        }
+    }
+
+    /// Parts two bodies by `distance` (m).
+    fn push_apart(&mut self, pushed: &Pushed<'_, D>, distance: f64) {
+        let Pushed { ids, arms, frozen, normal, .. } = pushed;
+        let mut denominator = 0.0;
+        for k in (0..2).filter(|&k| !frozen[k]) {
+            let inverse = &self.at.inverse[ids[k]];
+            let moment = Dim::cross(&arms[k], normal);
+            denominator += inverse.mass + moment.dot(&Dim::apply_inertia(&inverse.inertia, &moment));
+        }
+        let push = distance / denominator;
+        self.now += 1;
+        for (k, sign) in [(0, 1.0), (1, -1.0)].into_iter().filter(|&(k, _)| !frozen[k]) {
+            let (i, push) = (ids[k], normal * (sign * push));
+            self.moved[i] = self.now;
+            // Spheres are pushed straight through their centres.
+            if Dim::cross(&arms[k], normal).norm() <= 1e-12 * arms[k].norm() {
+                self.frames[i].position += push * self.at.inverse[i].mass;
+                self.at.poses[i].position = self.frames[i].position;
+                continue;
+            }
+            displace(&mut self.frames[i], &self.at.inverse[i].response(&arms[k], &push));
+            self.at.poses[i] = Pose::new(&self.frames[i]);
+        }
     }
 }
 

@@ -24,15 +24,12 @@ struct Bisector<const D: usize> {
     offset: f64,
 }
 
-/// A seed that may be the nearest one somewhere in a block.
-struct Near<const D: usize> {
-    region: u32,
-    seed: Vector<D>,
-    /// From the centre of the block.
-    distance: f64,
-    /// Its bisectors in the list of all.
-    start: usize,
-    end: usize,
+/// A sample of a block: its nearest seed, its place in the lattice, where it is in the pattern after displacing, and how far that is from the centre of the block at most.
+struct Sample<const D: usize> {
+    own: u32,
+    offset: usize,
+    y: Vector<D>,
+    away: f64,
 }
 
 impl<const D: usize> Bisector<D> {
@@ -104,34 +101,9 @@ where
             .collect();
         // The nearest first, so that most samples need not look at the others.
         near.sort_by(|&p, &q| squared[p as usize].total_cmp(&squared[q as usize]));
-        // The bisectors that can be the nearest one, for each seed that can be.
-        let mut faces: Vec<(f64, Bisector<D>)> = Vec::new();
-        let mut ranges: Vec<Near<D>> = Vec::with_capacity(near.len());
-        let mut all: Vec<(f64, Bisector<D>)> = Vec::new();
-        for &own in &near {
-            let seed = &seeds[own as usize];
-            all.clear();
-            all.extend(
-                seeds.iter().enumerate().filter(|(q, other)| *q != own as usize && *other != seed).map(
-                    |(_, other)| {
-                        let face = Bisector::new(seed, other);
-                        (face.distance(&centre), face)
-                    },
-                ),
-            );
-            let least = all.iter().map(|(distance, _)| *distance).fold(f64::INFINITY, f64::min);
-            let start = faces.len();
-            faces.extend(all.iter().filter(|(d, _)| *d <= least + 2.0 * radius * (1.0 + 1e-12)));
-            faces[start..].sort_by(|a, b| a.0.total_cmp(&b.0));
-            ranges.push(Near {
-                region: own,
-                seed: *seed,
-                distance: squared[own as usize].sqrt(),
-                start,
-                end: faces.len(),
-            });
-        }
-        let factor = placement.scale * self.shrink();
+        let near: Vec<(u32, f64)> = near.into_iter().map(|q| (q, squared[q as usize].sqrt())).collect();
+        // The seed of each sample first: only bisectors of those that have samples are looked at, those of one after the other, however many seeds there are.
+        let mut samples: Vec<Sample<D>> = Vec::new();
         let step = placement.row_step(lattice);
         let mut row = low;
         loop {
@@ -145,26 +117,18 @@ where
                     };
                     // No distance changes by more than this between the centre and the sample.
                     let away = (y - centre).norm() * (1.0 + 1e-12);
-                    let (mut own, mut nearest) = (&ranges[0], f64::INFINITY);
-                    for range in &ranges {
-                        if (range.distance - away).max(0.0).powi(2) > nearest {
+                    let (mut own, mut nearest) = (near[0].0, f64::INFINITY);
+                    for &(seed, distance) in &near {
+                        if (distance - away).max(0.0).powi(2) > nearest {
                             break;
                         }
-                        let squared = (range.seed - y).norm_squared();
+                        let square = (seeds[seed as usize] - y).norm_squared();
                         // Of equals the first seed.
-                        if squared < nearest || (squared == nearest && range.region < own.region) {
-                            (own, nearest) = (range, squared);
+                        if square < nearest || (square == nearest && seed < own) {
+                            (own, nearest) = (seed, square);
                         }
                     }
-                    let mut depth = f64::INFINITY;
-                    for (distance, face) in &faces[own.start..own.end] {
-                        if distance - away > depth {
-                            break;
-                        }
-                        depth = depth.min(face.distance(&y));
-                    }
-                    labels.region[offset] = own.region;
-                    labels.depth[offset] = depth * factor;
+                    samples.push(Sample { own, offset, y, away });
                 } else {
                     labels.region[offset] = NO_REGION;
                 }
@@ -173,6 +137,34 @@ where
             let Some(axis) = (1..D).find(|&a| row[a] + 1 < high[a]) else { break };
             row[axis] += 1;
             row[1..axis].copy_from_slice(&low[1..axis]);
+        }
+        let factor = placement.scale * self.shrink();
+        samples.sort_by_key(|sample| sample.own);
+        let mut faces: Vec<(f64, Bisector<D>)> = Vec::new();
+        for samples in samples.chunk_by(|a, b| a.own == b.own) {
+            let own = samples[0].own;
+            let seed = &seeds[own as usize];
+            let others = seeds.iter().enumerate().filter(|(q, other)| *q != own as usize && *other != seed);
+            faces.clear();
+            faces.extend(others.map(|(_, other)| {
+                let face = Bisector::new(seed, other);
+                (face.distance(&centre), face)
+            }));
+            // Those that can be the nearest one.
+            let least = faces.iter().map(|(distance, _)| *distance).fold(f64::INFINITY, f64::min);
+            faces.retain(|(distance, _)| *distance <= least + 2.0 * radius * (1.0 + 1e-12));
+            faces.sort_by(|a, b| a.0.total_cmp(&b.0));
+            for sample in samples {
+                let mut depth = f64::INFINITY;
+                for (distance, face) in &faces {
+                    if distance - sample.away > depth {
+                        break;
+                    }
+                    depth = depth.min(face.distance(&sample.y));
+                }
+                labels.region[sample.offset] = own;
+                labels.depth[sample.offset] = depth * factor;
+            }
         }
         debug_assert!((0..D).all(|a| high[a] - low[a] <= BLOCK as isize));
     }
