@@ -56,10 +56,6 @@ fn solid(mesh: &TetrahedronMesh, material: Material, gravity: f64) -> Result<Sol
 
 fn run(options: &BenchOptions) -> Result<Vec<BenchRow>, BenchError> {
     let mut rows = Vec::new();
-    if let Ok(frames) = std::env::var("W4_CLOTH") {
-        folds(64, frames.parse().unwrap_or(45), Some(0.7), options, &mut rows)?;
-        return Ok(rows);
-    }
     forces(options, &mut rows)?;
     steps(options, &mut rows)?;
     beam(options, &mut rows)?;
@@ -339,12 +335,6 @@ fn folds(
         newton += report.newton_iterations;
         linear += report.linear_iterations;
         crossing += intersections(&surface, &motion.position);
-        if std::env::var("W4_CLOTH").is_ok() && (newton < 1_000_000) {
-            let n = motion.position.len() as f64 / 3.0;
-            let mean = motion.position.iter().skip(1).step_by(3).sum::<f64>() / n;
-            let top = motion.position.iter().skip(1).step_by(3).fold(0.0f64, |m, &y| m.max(y));
-            eprintln!("frame mean {mean:.5} top {top:.5} newton {} linear {} residual {:?} {seconds:.2} s", report.newton_iterations, report.linear_iterations, report.self_contact.proximities);
-        }
     }
     let size = format!("{} triangles, {frames} frames", surface.faces().len());
     let count = f64::from(frames);

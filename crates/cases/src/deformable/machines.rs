@@ -171,205 +171,87 @@ fn disk(rest: &[f64]) -> Vec<f64> {
     rest.chunks_exact(3).flat_map(|x| [wide * x[0], low * x[1], wide * x[2]]).collect()
 }
 
-fn env(name: &str, default: f64) -> f64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
-}
-/// The goal: every vertical column of the ball is squeezed to the thickness of the disk, and the columns move outwards so that all volumes stay.
-fn flattened(points: &[Vector<3>], centre: Vector<3>, radius: f64, half: f64) -> Vec<f64> {
-    // A column that is squeezed from H to h widens its area by (H/h)^w; w = 1 keeps the volume.
-    let w = env("E4_WIDEN", 1.0);
-    let outward = |r: f64| -> f64 {
-        let n = 400;
-        let mut sum = 0.0;
-        for k in 0..n {
-            let q = (k as f64 + 0.5) / n as f64 * r;
-            let height = (radius * radius - q * q).max(half * half).sqrt();
-            sum += 2.0 * q * (height / half).powf(w) * r / n as f64;
-        }
-        sum.sqrt()
-    };
-    points
-        .iter()
-        .flat_map(|x| {
-            let away = x - centre;
-            let r = (away[0] * away[0] + away[2] * away[2]).sqrt();
-            let height = (radius * radius - r * r).max(half * half).sqrt();
-            let wide = if r > 1e-9 { outward(r) / r } else { (radius / half).powf(0.5 * w) };
-            [wide * away[0], away[1] * half / height, wide * away[2]]
-        })
-        .collect()
-}
-fn run_gears(_out: &mut Measurements) -> Result<(), CaseError> {
-    let radius = 0.2;
-    let cells = env("E4_CELLS", 4.0) as usize;
-    let half = env("E4_HALF", 0.15);
-    let ball = ball_tetrahedra(Vector::zeros(), radius, cells).map_err(failed("meshing"))?;
-    let own =
-        material(Model::RotatedLinear, env("E4_E", 1e5), env("E4_NU", 0.3), 300.0, env("E4_DAMP", 0.01))?;
-    let mut elements = Elements::tetrahedra(&ball, 0, own).map_err(failed("elements"))?;
-    let law = Plasticity { criterion: Yield::Full { limit: env("E4_YIELD", 0.01) }, limit: 10.0 };
-    elements.set_plasticity(law).map_err(failed("plasticity"))?;
+fn run_gears(out: &mut Measurements) -> Result<(), CaseError> {
+    let centre = Vector::<3>::new(-0.55, 0.0, 0.0);
+    let ball = ball_tetrahedra(centre, 0.2, 4).map_err(failed("meshing"))?;
     let rest = flat(&ball.points);
-    let goal = if env("E4_AFFINE", 0.0) > 0.0 {
-        disk(&rest)
-    } else {
-        flattened(&ball.points, Vector::zeros(), radius, half)
-    };
-    elements.set_goal(&goal).map_err(failed("the goal"))?;
-    let first = elements.distance_to_goal();
-    eprintln!("{} tets, first distance {first}", ball.elements.len());
-    let mut gauge = elements.clone();
-    let masses = elements.clone();
-    let mut solid = solid_of(elements, |mass| masses.add_masses(mass), ball.points.len(), Vector::zeros());
-    let teeth = env("E4_TEETH", 8.0) as usize;
-    let implicit = env("E4_DT", 0.0);
-    let mut motion = Motion::at_rest(&ball.points);
-    let gaps: Vec<f64> = std::env::var("E4_GAPS")
-        .unwrap_or("0.36,0.33,0.30,0.30".into())
-        .split(',')
-        .map(|x| x.parse().unwrap())
-        .collect();
-    let turns: Vec<f64> =
-        std::env::var("E4_TURN").unwrap_or("90".into()).split(',').map(|x| x.parse().unwrap()).collect();
-    let rate = env("E4_RATE", 4.0);
-    for (pass, gap) in gaps.iter().enumerate() {
-        let clock = std::time::Instant::now();
-        // Feed.
-        let count = ball.points.len() as f64;
-        let mean = |x: &[f64], a: usize| x.iter().skip(a).step_by(3).sum::<f64>() / count;
-        let c: [f64; 3] = std::array::from_fn(|a| mean(&motion.position, a));
-        // Undo the tumbling: fit rotation against rest and take it away.
-        let mut moment = splashdown_math::Matrix::<3>::zeros();
-        for (x, r) in motion.position.chunks_exact(3).zip(&ball.points) {
-            moment += (Vector::<3>::new(x[0] - c[0], x[1] - c[1], x[2] - c[2])) * r.transpose();
-        }
-        let (q, _) = splashdown_math::polar(&moment);
-        let total: f64 = turns[pass % turns.len()].abs().to_radians();
-        let (tc, ts) = (total.cos(), total.sin());
-        let mut want = splashdown_math::Matrix::<3>::new(tc, 0.0, ts, 0.0, 1.0, 0.0, -ts, 0.0, tc);
-        if turns[pass % turns.len()] < 0.0 {
-            // On edge.
-            want = splashdown_math::Matrix::<3>::new(1.0, 0.0, 0.0, 0.0, 0.0, -1.0, 0.0, 1.0, 0.0) * want;
-        }
-        let fix = want * q.transpose();
-        let begin = env("E4_START", -0.45);
-        for (x, v) in motion.position.chunks_exact_mut(3).zip(motion.velocity.chunks_exact_mut(3)) {
-            let p = fix * Vector::<3>::new(x[0] - c[0], x[1] - c[1], x[2] - c[2]);
-            x.copy_from_slice(&[p[0] + begin, p[1], p[2]]);
-            v.copy_from_slice(&[0.3 * rate, 0.0, 0.0]);
-        }
-        let roller = |side: f64| Roller {
-            axis: Vector::<3>::new(0.0, side * (RADIUS + 0.5 * gap), 0.0),
-            rate: side * rate,
-            teeth,
-            first: if side > 0.0 || teeth == 0 { 0.0 } else { PI / teeth as f64 },
-        };
-        let rollers = [roller(1.0), roller(-1.0)];
-        let scheme = if implicit > 0.0 {
-            Scheme::Implicit(splashdown_deformable::integrate::ImplicitScheme::BackwardEuler)
-        } else {
-            Scheme::B
-        };
-        let mut integrator = Integrator::new(scheme);
-        integrator.tolerance = 1e-3;
-        integrator.implicit.tolerance = 1e-2;
-        integrator.implicit.strict = env("E4_STRICT", 1.0) > 0.0;
-        for roller in &rollers {
-            integrator.obstacles.extend(roller.obstacles()?);
-        }
-        motion.time = 0.0;
+    let mut ends = Vec::new();
+    for teeth in [8, 0] {
+        let own = material(Model::RotatedLinear, 1e5, 0.3, 300.0, 0.01)?;
+        let mut elements = Elements::tetrahedra(&ball, 0, own).map_err(failed("elements"))?;
+        let law = Plasticity { criterion: Yield::Full { limit: 0.01 }, limit: 10.0 };
+        elements.set_plasticity(law).map_err(failed("plasticity"))?;
+        elements.set_goal(&disk(&rest)).map_err(failed("the goal"))?;
+        let first = elements.distance_to_goal();
+        let mut gauge = elements.clone();
+        let masses = elements.clone();
+        let solid = solid_of(elements, |mass| masses.add_masses(mass), ball.points.len(), Vector::zeros());
+        let (mut last, mut rise) = (first, 0.0f64);
         let mut steps = 0;
-        let most = env("E4_TIME", 0.8) * 4.0 / rate;
-        while motion.time < most && motion.position.iter().step_by(3).fold(f64::MAX, |m, &x| m.min(x)) < 0.05
-        {
-            let dt = if implicit > 0.0 { implicit } else { 0.4 * solid.stable_step() };
-            for (obstacles, roller) in integrator.obstacles.chunks_mut(teeth + 1).zip(&rollers) {
-                roller.advance(obstacles, motion.time, dt);
-            }
-            step_alone(&mut solid, &mut integrator, &mut motion, dt).map_err(failed("rolling"))?;
+        let see = |solid: &Solid<3>| {
             steps += 1;
-        }
-        gauge.restore(&solid.forces()[0].history());
-        let extent: [f64; 3] = std::array::from_fn(|a| {
-            let it = || motion.position.iter().skip(a).step_by(3);
-            it().fold(f64::MIN, |m, &x| m.max(x)) - it().fold(f64::MAX, |m, &x| m.min(x))
-        });
-        solid.update(&motion.position).map_err(failed("counting"))?;
-        // What is left, in cylinder coordinates of the rest shape: yy, rr, hoop, ry, and the rest; by distance from the axis.
-        let history = solid.forces()[0].history();
-        let mut bins = [[0.0f64; 8]; 5];
-        for (e, corners) in ball.elements.iter().enumerate() {
-            let inverse = splashdown_math::Matrix::<3>::from_column_slice(&history[9 * e..9 * e + 9]);
-            let log = -splashdown_math::symmetric_eigen(&inverse).map(f64::ln);
-            let at = |x: &[f64], n: u32| Vector::<3>::from_column_slice(&x[3 * n as usize..][..3]);
-            let columns = |x: &[f64]| {
-                let o = at(x, corners[0]);
-                splashdown_math::Matrix::<3>::from_columns(&[
-                    at(x, corners[1]) - o,
-                    at(x, corners[2]) - o,
-                    at(x, corners[3]) - o,
-                ])
-            };
-            let f = columns(&goal) * columns(&rest).try_inverse().unwrap();
-            let want = splashdown_math::symmetric_eigen(&(f.transpose() * f)).map(|v| 0.5 * v.ln());
-            let c = (0..4).fold(Vector::<3>::zeros(), |s, k| s + at(&rest, corners[k]) * 0.25);
-            let r = (c[0] * c[0] + c[2] * c[2]).sqrt().max(1e-9);
-            let (er, ey, eh) = (
-                Vector::<3>::new(c[0] / r, 0.0, c[2] / r),
-                Vector::<3>::new(0.0, 1.0, 0.0),
-                Vector::<3>::new(-c[2] / r, 0.0, c[0] / r),
-            );
-            let left = want - log;
-            let bin = ((r / radius * 5.0) as usize).min(4);
-            let q = |a: &Vector<3>, b: &Vector<3>| a.dot(&(left * b));
-            for (k, value) in [
-                1.0,
-                left.norm(),
-                want.norm(),
-                q(&ey, &ey),
-                q(&er, &er),
-                q(&eh, &eh),
-                q(&er, &ey).abs(),
-                q(&er, &eh).abs() + q(&ey, &eh).abs(),
-            ]
-            .into_iter()
-            .enumerate()
-            {
-                bins[bin][k] += value;
+            // Measuring costs as much as a step.
+            if steps % 10 != 0 {
+                return;
             }
-        }
-        for bin in &bins {
-            eprintln!(
-                "    n {:4} left {:.4} of {:.4}: yy {:+.4} rr {:+.4} hh {:+.4} |ry| {:.4} |other| {:.4}",
-                bin[0],
-                bin[1] / bin[0],
-                bin[2] / bin[0],
-                bin[3] / bin[0],
-                bin[4] / bin[0],
-                bin[5] / bin[0],
-                bin[6] / bin[0],
-                bin[7] / bin[0]
-            );
-        }
-        eprintln!(
-            "pass {pass} gap {gap}: distance {:.4} at {:.3} s, place {:.3}, {steps} steps, {:.1} s, inverted {}, extent {:.3} {:.3} {:.3}",
-            gauge.distance_to_goal() / first,
-            motion.time,
-            mean(&motion.position, 0),
-            clock.elapsed().as_secs_f64(),
-            solid.inverted(),
-            extent[0],
-            extent[1],
-            extent[2]
+            gauge.restore(&solid.forces()[0].history());
+            let now = gauge.distance_to_goal();
+            rise = rise.max(now - last);
+            last = now;
+        };
+        let result = through(solid, &ball.points, 0.16, 1.0, teeth, 0.4, see)?;
+        let resolution = format!("{} tetrahedra, {teeth} teeth", ball.elements.len());
+        out.at_least(
+            "place behind the gap after 1 s (m)",
+            &resolution,
+            result.place,
+            0.2,
+            "it is drawn through",
         );
+        out.at_most(
+            "largest rise of the distance to the goal",
+            &resolution,
+            rise,
+            1e-12,
+            "exact: never away from it",
+        );
+        out.at_most(
+            "distance to the goal over that at the start",
+            &resolution,
+            last / first,
+            0.6,
+            "it flows",
+        );
+        out.at_most("inverted elements at the end", &resolution, result.inverted as f64, 0.0, GEARS.source);
+        out.at_least(
+            "distance to the rest shape (m)",
+            &resolution,
+            result.apart,
+            0.02,
+            "it keeps its new shape",
+        );
+        let law = result.solid.forces()[0].history();
+        if law.iter().any(|value| !value.is_finite()) {
+            return Err(CaseError::new("reading plastic deformations", "not finite"));
+        }
+        ends.push(result.position);
     }
+    let marks = difference(&ends[0], &ends[1]);
+    out.at_least(
+        "difference to what smooth rollers make (m)",
+        "8 teeth",
+        marks,
+        0.01,
+        "the teeth leave marks",
+    );
     Ok(())
 }
+
 fn run_rollers(out: &mut Measurements) -> Result<(), CaseError> {
     let spline = Model::Spline { compression: SplineBranch::default(), extension: SplineBranch::default() };
     let own = material(spline, 3e4, 0.3, 300.0, 0.02)?;
     let block =
-        box_hexahedra(Vector::<3>::new(-0.9, -0.15, -0.15), Vector::<3>::new(-0.3, 0.15, 0.15), [26, 13, 12])
+        box_hexahedra(Vector::<3>::new(-0.9, -0.15, -0.15), Vector::<3>::new(-0.3, 0.15, 0.15), [16, 8, 8])
             .map_err(failed("meshing"))?;
     let elements = Elements::hexahedra(&block, 0, own).map_err(failed("elements"))?;
     let masses = elements.clone();

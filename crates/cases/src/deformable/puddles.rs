@@ -65,7 +65,7 @@ fn stand(mut solid: Solid<3>, points: &[Vector<3>], melted: f64, end: f64) -> Re
 fn run(out: &mut Measurements) -> Result<(), CaseError> {
     let own = material(Model::RotatedLinear, 2e4, 0.3, 100.0, 0.02)?;
     let gravity = [0.0, -9.81, 0.0];
-    let mut torus = torus_tetrahedra(Vector::zeros(), 0.35, 0.15, 4, 38).map_err(failed("meshing"))?;
+    let mut torus = torus_tetrahedra(Vector::zeros(), 0.35, 0.15, 2, 20).map_err(failed("meshing"))?;
     for point in &mut torus.points {
         *point = Vector::<3>::new(point[1], point[2] + 0.3, point[0]);
     }
