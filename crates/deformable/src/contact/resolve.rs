@@ -20,6 +20,8 @@ const MARGIN: f64 = 1e-3;
 /// Parts have met when this part of their distance at the start is left, or of the margin where that is less. A distance of zero would do for one step, but the next could not begin from
 /// it: parts that touch have no side, and no rigid motion of both parts them.
 const KEPT: f64 = 0.5;
+/// Parts touch where their distance is below this part of the margin: rounding of their coordinates.
+const TOUCHING: f64 = 1e-6;
 
 /// Moves `end` so that no pair passes through another on the way from `start`, which must be free of intersections; `velocity` takes the change of the average velocity.
 #[allow(clippy::too_many_arguments)]
@@ -79,6 +81,15 @@ where
             report.zone_particles =
                 zones.move_rigidly::<D>(inverse_mass, start, &pushed, end, &mut average, dt);
         }
+    }
+    let touching = |(kind, nodes): &&(PairKind, [u32; 4])| {
+        gap::<D>(*kind, nodes, start).distance < TOUCHING * margin(nodes, thickness)
+    };
+    if let Some((_, nodes)) = collisions(surface, thickness, start, end).iter().find(touching) {
+        return Err(IntegrateError::Contact(format!(
+            "surfaces touch at the start of the step, where neither is on a side of the other (particles {} and {}): leave a distance between them, however small",
+            nodes[0], nodes[2]
+        )));
     }
     Err(IntegrateError::Contact(format!(
         "self-collisions were not settled after {MOST_ROUNDS} rounds ({} particles in rigid zones); a shorter step helps",
@@ -363,6 +374,28 @@ mod tests {
             assert_eq!(intersections(&surface, &end), 0);
             x = end;
         }
+    }
+
+    /// Surfaces that touch at the start cannot be kept apart; that is said, with the particles.
+    #[test]
+    fn surfaces_that_touch_at_the_start_are_told() {
+        let surface = ContactSurface::<3>::new(vec![[0, 1, 2], [3, 4, 5]]);
+        let start = [
+            [0.0, 0.0, 0.0],
+            [1.0, 0.0, 0.0],
+            [0.0, 0.0, 1.0],
+            [0.2, 0.0, 0.2],
+            [0.3, 1.0, 0.2],
+            [0.2, 1.0, 0.3],
+        ]
+        .concat();
+        let (thickness, inverse) = ([0.01; 6], [1.0; 6]);
+        let (mut end, mut velocity) = (start.clone(), vec![0.0; start.len()]);
+        let mut report = SelfContactReport::default();
+        let settled =
+            resolve::<3>(&surface, &thickness, &inverse, &start, &mut end, &mut velocity, 1e-3, &mut report);
+        let told = settled.expect_err("they touch").to_string();
+        assert!(told.contains("touch at the start") && told.contains("particles 3 and"), "{told}");
     }
 
     /// A deck of cards that is compressed faster than impulses between neighbours settle it: the rest is done by zones. Nothing passes, momentum stays, and a prescribed card goes on as told.
