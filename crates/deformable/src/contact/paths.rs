@@ -231,7 +231,7 @@ mod tests {
                     let way = barrier.paths.room[at / 3];
                     from[at]
                         + time * step[at]
-                        + 0.999 * way * if (at * 7 + round) % 3 == 0 { 1.0 } else { -1.0 }
+                        + 0.999 * way * if (at * 7 + round).is_multiple_of(3) { 1.0 } else { -1.0 }
                 };
                 let x: Vec<f64> = (0..from.len()).map(strayed).collect();
                 let straight: Vec<f64> = (0..from.len()).map(|at| from[at] + time * step[at]).collect();
