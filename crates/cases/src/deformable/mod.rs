@@ -10,6 +10,8 @@ mod friction;
 mod laws;
 mod layers;
 mod machines;
+
+mod options;
 mod orders;
 mod plasticity;
 mod puddles;
@@ -36,6 +38,7 @@ pub(super) const CASES: &[Case] = &[
     recovery::CASE,
     cantilever::CASE,
     orders::CASE,
+    options::CASE,
     friction::CASE,
     elastica::CASE,
     elastica::SHEET,
@@ -55,6 +58,7 @@ pub(super) const CASES: &[Case] = &[
     self_contact::CASE,
     self_contact::PILE,
     self_contact::LONG,
+    self_contact::LONG_IMPULSES,
     self_contact::TWISTED,
     bad_meshes::CASE,
     soak::SHORT,

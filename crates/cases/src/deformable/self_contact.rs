@@ -39,6 +39,16 @@ pub(super) const LONG: Case = Case {
     run: run_long,
 };
 
+pub(super) const LONG_IMPULSES: Case = Case {
+    name: "deformable/folds-10-seconds-impulses",
+    spec: "issue 4, must show 2; DS-41, DS-42",
+    summary: "the same by repulsions, impulses and impact zones in explicit steps: no intersection at any step",
+    source: "issue 4",
+    speed: Speed::Slow,
+    seconds: 300.0,
+    run: run_long_impulses,
+};
+
 pub(super) const TWISTED: Case = Case {
     name: "deformable/twisted-cloth",
     spec: "issue 4, must show 2",
@@ -223,5 +233,15 @@ fn run_long(out: &mut Measurements) -> Result<(), CaseError> {
         LONG.source,
     );
     out.at_least("contacts met", "1152 triangles, barrier", contacts as f64, 1.0, "the scene has contact");
+    Ok(())
+}
+
+fn run_long_impulses(out: &mut Measurements) -> Result<(), CaseError> {
+    let mut explicit = fall(&curtain(24)?, false, 0.01)?;
+    let dt = (0.4 * explicit.solid.stable_step()).min(1e-3);
+    let (crossing, contacts) = drop_it(&mut explicit, dt, 10.0)?;
+    let resolution = format!("1152 triangles, impulses, dt = {dt:.1e} s");
+    out.at_most("intersections, summed over all steps", &resolution, crossing as f64, 0.0, LONG.source);
+    out.at_least("contacts met", &resolution, contacts as f64, 1.0, "the scene has contact");
     Ok(())
 }

@@ -5,13 +5,12 @@
 //! than make the step impossible.
 
 use super::pairs::{ContactSurface, PairKind, SurfaceTrees, gap};
-use super::paths::boxes_apart;
+use super::paths::{Paths, boxes_apart};
 use super::stiffness::ContactStiffness;
 use crate::collide::{Colliders, Obstacle, with_moved};
 use crate::force::read;
 use crate::solid::Solid;
 use serde::{Deserialize, Serialize};
-use splashdown_geometry::bounds::Aabb;
 use splashdown_math::{Dim, Matrix, Space, Vector};
 use splashdown_parallel::prelude::*;
 
@@ -74,8 +73,8 @@ where
     pub options: BarrierOptions,
     pub(super) kappa: f64,
     pub(super) candidates: Vec<(PairKind, [u32; 4])>,
-    /// Boxes of the particles for whose motion the candidates hold.
-    pub(super) covered: Vec<Aabb<D>>,
+    /// The motion for which the candidates hold.
+    pub(super) paths: Paths<D>,
     /// Built anew in every step.
     pub(super) trees: Option<SurfaceTrees<D>>,
     active: Vec<Active<D>>,
@@ -119,7 +118,7 @@ where
             options,
             kappa: 0.0,
             candidates: Vec::new(),
-            covered: Vec::new(),
+            paths: Paths::default(),
             trees: None,
             active: Vec::new(),
             rubs: Vec::new(),
@@ -153,7 +152,8 @@ where
         self.slip = self.options.slip_speed * dt;
         self.rubs.clear();
         self.trees = None;
-        self.find_candidates(start, start);
+        self.paths = Paths::default();
+        self.find_candidates(start, &vec![0.0; start.len()]);
         self.evaluate(start);
         let friction = self.options.friction;
         if friction > 0.0 {

@@ -123,16 +123,26 @@ impl<const D: usize> ContactSurface<D> {
         }
     }
 
-    /// Pairs whose boxes, given by `bounds(nodes)`, overlap; without common nodes; points against faces first. Trees that are given are refitted rather than built: their order decides that
-    /// of the pairs.
+    /// Pairs of parts that may come together while their boxes go straight from the first to the second that `ends(nodes)` gives; without common nodes; points against faces first. Trees
+    /// that are given are refitted rather than built: their order decides that of the pairs.
+    ///
+    /// Parts that move together stay apart. Along every axis the gap between two boxes is never smaller than what is interpolated between both ends, so the boxes touch at some time only
+    /// if that is not positive at one of the ends.
     pub(super) fn candidates(
         &self,
         trees: &mut Option<SurfaceTrees<D>>,
-        bounds: impl Fn(&[u32]) -> Aabb<D> + Sync,
+        ends: impl Fn(&[u32]) -> [Aabb<D>; 2] + Sync,
     ) -> Vec<(PairKind, [u32; 4])> {
-        let of_face = |face: u32| bounds(&self.faces[face as usize]);
-        let of_point = |point: u32| bounds(&self.points[point as usize..point as usize + 1]);
-        let of_edge = |edge: u32| bounds(&self.edges[edge as usize]);
+        let all = |count: usize, nodes: &(dyn Fn(usize) -> [Aabb<D>; 2] + Sync)| -> Vec<[Aabb<D>; 2]> {
+            (0..count).into_par_iter().with_min_len(1024).map(nodes).collect()
+        };
+        let of_faces = all(self.faces.len(), &|face| ends(&self.faces[face]));
+        let of_points = all(self.points.len(), &|point| ends(&self.points[point..point + 1]));
+        let of_edges = all(self.edges.len(), &|edge| ends(&self.edges[edge]));
+        let way = |ends: &[[Aabb<D>; 2]], part: u32| ends[part as usize][0].union(&ends[part as usize][1]);
+        let of_face = |face: u32| way(&of_faces, face);
+        let of_point = |point: u32| way(&of_points, point);
+        let of_edge = |edge: u32| way(&of_edges, edge);
         let SurfaceTrees { faces, points, edges } = match trees {
             Some(trees) => {
                 trees.faces.refit(of_face);
@@ -148,6 +158,9 @@ impl<const D: usize> ContactSurface<D> {
         };
         let mut found: Vec<(PairKind, [u32; 4])> = points
             .pairs_with(faces, |point, face| {
+                if !may_meet(&of_points[point as usize], &of_faces[face as usize]) {
+                    return false;
+                }
                 let (point, face) = (self.points[point as usize], &self.faces[face as usize]);
                 !face.contains(&point) && self.may_touch(point, face[0])
             })
@@ -159,6 +172,9 @@ impl<const D: usize> ContactSurface<D> {
             .collect();
         // There are edges in 3D only.
         let apart = |i: u32, j: u32| {
+            if !may_meet(&of_edges[i as usize], &of_edges[j as usize]) {
+                return false;
+            }
             let ([a, b], other) = (self.edges[i as usize], self.edges[j as usize]);
             !other.contains(&a) && !other.contains(&b) && self.may_touch(a, other[0])
         };
@@ -168,6 +184,16 @@ impl<const D: usize> ContactSurface<D> {
         }));
         found
     }
+}
+
+/// Can boxes that go straight from the first to the second of each touch on the way?
+#[inline]
+fn may_meet<const D: usize>(a: &[Aabb<D>; 2], b: &[Aabb<D>; 2]) -> bool {
+    let below = |a: &Aabb<D>, b: &Aabb<D>, k: usize| a.min[k] <= b.max[k];
+    (0..D).all(|k| {
+        (below(&a[0], &b[0], k) || below(&a[1], &b[1], k))
+            && (below(&b[0], &a[0], k) || below(&b[1], &a[1], k))
+    })
 }
 
 /// Trees over the parts of a surface.
@@ -293,8 +319,8 @@ where
         let reach =
             |nodes: &[u32]| nodes.iter().map(|&node| self.thickness[node as usize]).fold(0.0, f64::max);
         let candidates = self.surface.candidates(&mut None, |nodes| {
-            let points: Vec<Vector<D>> = nodes.iter().map(|&node| read::<D>(x, node)).collect();
-            Aabb::of_points(&points).grown(0.5 * factor * self.options.thickness)
+            let around = nodes.iter().fold(Aabb::empty(), |all, &node| all.including(&read::<D>(x, node)));
+            [around.grown(0.5 * factor * self.options.thickness); 2]
         });
         candidates
             .par_iter()

@@ -5,7 +5,7 @@ use super::pairs::{PairKind, first_time, gap};
 use crate::force::read;
 use splashdown_geometry::bounds::Aabb;
 use splashdown_geometry::ccd::CcdOptions;
-use splashdown_math::{Dim, Space};
+use splashdown_math::{Dim, Space, Vector};
 use splashdown_parallel::prelude::*;
 
 /// A path is stopped where the distance has shrunk to this part of what it was.
@@ -14,43 +14,99 @@ const KEPT: f64 = 0.1;
 const PUSHED: f64 = 0.2;
 /// Part of the way of a pair to which the place where it is stopped is found.
 const ACCURACY: f64 = 0.05;
-/// Part of the reach by which candidates are sought beyond where particles go.
+/// Part of the reach by which particles may leave the straight paths for which candidates hold.
 const COVER: f64 = 0.5;
+/// The same as a part of how far a particle goes relative to the mean of all.
+const STRAY: f64 = 0.05;
+
+/// Straight paths that all particles go along together, and how far each may stray from it: at every time of the step each is within its `room` of the place that it then has on its path.
+///
+/// What moves together stays apart: seen from what moves with the mean of all, the boxes around most paths are small, and pairs are told by how they move relative to each other.
+#[derive(Debug, Clone)]
+pub(super) struct Paths<const D: usize> {
+    from: Vec<f64>,
+    step: Vec<f64>,
+    /// Empty if none may stray.
+    room: Vec<f64>,
+    /// Mean of `step`.
+    mean: Vector<D>,
+    /// How near (m) parts must come to count.
+    reach: f64,
+}
+
+impl<const D: usize> Default for Paths<D> {
+    fn default() -> Self {
+        Self::new(&[], &[], 0.0)
+    }
+}
+
+impl<const D: usize> Paths<D> {
+    pub(super) fn new(from: &[f64], step: &[f64], reach: f64) -> Self {
+        let mut mean = Vector::<D>::zeros();
+        for one in step.chunks_exact(D) {
+            mean += Vector::<D>::from_column_slice(one);
+        }
+        mean /= (step.len() / D).max(1) as f64;
+        Self { from: from.to_vec(), step: step.to_vec(), room: Vec::new(), mean, reach }
+    }
+
+    /// Lets every particle stray by `base` (m) and a part of how far it goes relative to the mean.
+    fn with_room(mut self, base: f64) -> Self {
+        let stray = |one: &[f64]| base + STRAY * (Vector::<D>::from_column_slice(one) - self.mean).amax();
+        self.room = self.step.chunks_exact(D).map(stray).collect();
+        self
+    }
+
+    fn room(&self, node: u32) -> f64 {
+        self.room.get(node as usize).copied().unwrap_or(0.0)
+    }
+
+    /// Is every particle of `x` within its room about one and the same time of the paths?
+    fn covers(&self, x: &[f64]) -> bool {
+        if self.from.len() != x.len() || self.room.is_empty() {
+            return false;
+        }
+        let (mut along, mut square) = (0.0, 0.0);
+        for at in 0..x.len() {
+            along += (x[at] - self.from[at]) * self.step[at];
+            square += self.step[at] * self.step[at];
+        }
+        let time = if square > 0.0 { (along / square).clamp(0.0, 1.0) } else { 0.0 };
+        (0..x.len()).all(|at| (x[at] - self.from[at] - time * self.step[at]).abs() <= self.room[at / D])
+    }
+
+    /// Boxes of a part at the start and at the end as seen from what moves with the mean of all, grown by the room of its nodes and half of the reach.
+    pub(super) fn ends(&self, nodes: &[u32]) -> [Aabb<D>; 2] {
+        let mut ends = [Aabb::empty(); 2];
+        let mut room = 0.0f64;
+        for &node in nodes {
+            let (from, step) = (read::<D>(&self.from, node), read::<D>(&self.step, node));
+            ends = [ends[0].including(&from), ends[1].including(&(from + step - self.mean))];
+            room = room.max(self.room(node));
+        }
+        // Contacts within the rounding of the detection must be candidates.
+        let size = ends[0].union(&ends[1]).extent().amax();
+        ends.map(|bounds| bounds.grown(room + 0.5 * self.reach + 1e-9 * size))
+    }
+}
 
 impl<const D: usize> Barrier<D>
 where
     Dim<D>: Space<D>,
 {
-    /// Finds the pairs that can come within the reach while every particle stays in the box of its places `from` and `to`, or keeps those that it has if they cover that.
-    pub(super) fn find_candidates(&mut self, from: &[f64], to: &[f64]) {
+    /// Finds the pairs that can come within the reach while all particles go along `step` together, or keeps those that it has if they hold for that.
+    pub(super) fn find_candidates(&mut self, from: &[f64], step: &[f64]) {
         if self.surface.points.is_empty() {
             return;
         }
-        let holds = |(node, covered): (usize, &Aabb<D>)| {
-            covered.contains(&read::<D>(from, node as u32)) && covered.contains(&read::<D>(to, node as u32))
-        };
-        if self.covered.len() * D == from.len() && self.covered.par_iter().enumerate().all(holds) {
+        let to: Vec<f64> = from.iter().zip(step).map(|(from, step)| from + step).collect();
+        if self.paths.covers(from) && self.paths.covers(&to) {
             return;
         }
         let reach = self.options.reach;
-        // Room for the shorter steps that follow a long one.
-        self.covered = (0..from.len() / D)
-            .into_par_iter()
-            .with_min_len(1024)
-            .map(|node| {
-                let (a, b) = (read::<D>(from, node as u32), read::<D>(to, node as u32));
-                let own = Aabb::empty().including(&a).including(&b);
-                own.grown(COVER * reach + 0.25 * own.extent().amax())
-            })
-            .collect();
-        let covered = &self.covered;
-        self.candidates = self.surface.candidates(&mut self.trees, |nodes| {
-            let mut bounds = Aabb::empty();
-            for &node in nodes {
-                bounds = bounds.union(&covered[node as usize]);
-            }
-            bounds.grown(0.5 * reach + 1e-9 * bounds.extent().amax())
-        });
+        let paths = Paths::new(from, step, reach).with_room(COVER * reach);
+        self.candidates = self.surface.candidates(&mut self.trees, |nodes| paths.ends(nodes));
+        self.paths = paths;
     }
 
     /// Largest part (0 to 1) of `step` that no pair of surfaces comes together on; also finds the candidates for all positions on the way.
@@ -74,7 +130,7 @@ where
         stop: impl Fn(f64) -> f64 + Sync,
     ) -> f64 {
         let end: Vec<f64> = x.iter().zip(step).map(|(x, step)| x + step).collect();
-        self.find_candidates(x, &end);
+        self.find_candidates(x, step);
         self.candidates
             .par_iter()
             .with_min_len(256)
@@ -137,4 +193,62 @@ fn relative_motion<const D: usize>(kind: PairKind, nodes: &[u32; 4], step: &[f64
         }
     }
     largest.sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contact::{BarrierOptions, ContactSurface};
+    use splashdown_solve::testing::TestNumbers;
+
+    /// What comes within the reach at any time, strayed or not, is among the candidates; what only flies along with the others is not more than when all rest.
+    #[test]
+    fn candidates_hold_for_all_that_moves_along_and_strays() {
+        const COUNT: usize = 60;
+        let mut random = TestNumbers::new(31);
+        let faces: Vec<[u32; 3]> = (0..COUNT as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+        let surface = ContactSurface::<3>::new(faces);
+        let options = BarrierOptions { reach: 0.05, ..BarrierOptions::default() };
+        for common in [0.0, 40.0] {
+            let (mut from, mut step) = (Vec::new(), Vec::new());
+            for _ in 0..COUNT {
+                let corner = Vector::<3>::from_fn(|_, _| random.uniform(-1.0, 1.0));
+                let motion = Vector::<3>::from_fn(|_, _| random.uniform(-0.3, 0.3));
+                for _ in 0..3 {
+                    from.extend(corner.iter().map(|x| x + random.uniform(-0.1, 0.1)));
+                    step.extend(motion.iter().map(|x| x + random.uniform(-0.05, 0.05) + common));
+                }
+            }
+            let mut barrier = Barrier::new(surface.clone(), options);
+            barrier.find_candidates(&from, &step);
+            let listed: std::collections::BTreeSet<_> = barrier.candidates.iter().copied().collect();
+            let brute = surface.candidates(&mut None, |_| [Aabb::everything(); 2]);
+            assert!(listed.len() < brute.len() / 4, "{} of {}", listed.len(), brute.len());
+            let mut met = 0;
+            for round in 0..20 {
+                let time = round as f64 / 19.0;
+                let strayed = |at: usize| {
+                    let way = barrier.paths.room[at / 3];
+                    from[at]
+                        + time * step[at]
+                        + 0.999 * way * if (at * 7 + round).is_multiple_of(3) { 1.0 } else { -1.0 }
+                };
+                let x: Vec<f64> = (0..from.len()).map(strayed).collect();
+                let straight: Vec<f64> = (0..from.len()).map(|at| from[at] + time * step[at]).collect();
+                assert!(barrier.paths.covers(&straight));
+                for (kind, nodes) in &brute {
+                    if gap::<3>(*kind, nodes, &x).distance < options.reach {
+                        met += 1;
+                        assert!(listed.contains(&(*kind, *nodes)), "{kind:?} {nodes:?} at {time}");
+                    }
+                }
+            }
+            assert!(met > 30, "{met}");
+            // Beyond their room they are not covered.
+            let mut far = from.clone();
+            far[7] += 3.0 * (barrier.paths.room[2] + step[7].abs());
+            assert!(!barrier.paths.covers(&far));
+            assert!(barrier.paths.covers(&from));
+        }
+    }
 }

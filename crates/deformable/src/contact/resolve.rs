@@ -1,7 +1,8 @@
 //! Collisions along the paths of a step: stopping impulses, then rigid impact zones, until nothing hits (spec 3.16).
 
 use super::impulse::{apply_impulse, relative_velocity};
-use super::pairs::{ContactSurface, first_time};
+use super::pairs::{ContactSurface, Gap, first_time, gap};
+use super::paths::Paths;
 use super::{PairKind, SelfContactReport};
 use crate::force::read;
 use crate::integrate::IntegrateError;
@@ -16,6 +17,11 @@ const IMPULSE_ROUNDS: usize = 4;
 const MOST_ROUNDS: usize = 60;
 /// A stop leaves the parts with this part of the thickness per step between them, so that rounding cannot close it.
 const MARGIN: f64 = 1e-3;
+/// Parts have met when this part of their distance at the start is left, or of the margin where that is less. A distance of zero would do for one step, but the next could not begin from
+/// it: parts that touch have no side, and no rigid motion of both parts them.
+const KEPT: f64 = 0.5;
+/// Parts touch where their distance is below this part of the margin: rounding of their coordinates.
+const TOUCHING: f64 = 1e-6;
 
 /// Moves `end` so that no pair passes through another on the way from `start`, which must be free of intersections; `velocity` takes the change of the average velocity.
 #[allow(clippy::too_many_arguments)]
@@ -39,7 +45,7 @@ where
     let mut zones = Zones::new(start.len() / D);
     let mut touched = false;
     for round in 0..MOST_ROUNDS {
-        let hits = collisions(surface, start, end);
+        let hits = collisions(surface, thickness, start, end);
         if hits.is_empty() {
             report.rounds = round;
             if touched {
@@ -52,12 +58,9 @@ where
         if round < IMPULSE_ROUNDS {
             for (kind, nodes) in &hits {
                 // Earlier impulses of this round may have settled it.
-                let Some((_, gap)) = first_time::<D>(*kind, nodes, start, end, &CcdOptions::default()) else {
-                    continue;
-                };
+                let Some(gap) = meeting::<D>(*kind, nodes, thickness, start, end) else { continue };
                 let approach = relative_velocity::<D>(nodes, &gap.weights, &average).dot(&gap.normal);
-                let reach = nodes.iter().map(|&node| thickness[node as usize]).fold(0.0, f64::max);
-                let change = MARGIN * reach / dt - approach;
+                let change = margin(nodes, thickness) / dt - approach;
                 if change > 0.0 {
                     apply_impulse(nodes, &gap.weights, &gap.normal, change, inverse_mass, &mut average);
                     for &node in nodes {
@@ -79,30 +82,60 @@ where
                 zones.move_rigidly::<D>(inverse_mass, start, &pushed, end, &mut average, dt);
         }
     }
+    let touching = |(kind, nodes): &&(PairKind, [u32; 4])| {
+        gap::<D>(*kind, nodes, start).distance < TOUCHING * margin(nodes, thickness)
+    };
+    if let Some((_, nodes)) = collisions(surface, thickness, start, end).iter().find(touching) {
+        return Err(IntegrateError::Contact(format!(
+            "surfaces touch at the start of the step, where neither is on a side of the other (particles {} and {}): leave a distance between them, however small",
+            nodes[0], nodes[2]
+        )));
+    }
     Err(IntegrateError::Contact(format!(
         "self-collisions were not settled after {MOST_ROUNDS} rounds ({} particles in rigid zones); a shorter step helps",
         report.zone_particles
     )))
 }
 
+/// Distance (m) that a stop leaves between two parts.
+fn margin(nodes: &[u32], thickness: &[f64]) -> f64 {
+    MARGIN * nodes.iter().map(|&node| thickness[node as usize]).fold(0.0, f64::max)
+}
+
+/// Where a pair meets on the way, if it does.
+fn meeting<const D: usize>(
+    kind: PairKind,
+    nodes: &[u32; 4],
+    thickness: &[f64],
+    start: &[f64],
+    end: &[f64],
+) -> Option<Gap<D>> {
+    let distance = gap::<D>(kind, nodes, start).distance;
+    let separation = KEPT * distance.min(margin(nodes, thickness));
+    let mut bounds = Aabb::empty();
+    for &node in nodes {
+        bounds = bounds.including(&read::<D>(start, node)).including(&read::<D>(end, node));
+    }
+    // The detection must not take the distance at the start for a meeting.
+    let tolerance = (0.1 * (distance - separation) / bounds.extent().amax()).min(1e-9);
+    let options = CcdOptions { separation, tolerance };
+    first_time::<D>(kind, nodes, start, end, &options).map(|(_, gap)| gap)
+}
+
 /// All pairs that come together on the way, points against faces first.
 fn collisions<const D: usize>(
     surface: &ContactSurface<D>,
+    thickness: &[f64],
     start: &[f64],
     end: &[f64],
 ) -> Vec<(PairKind, [u32; 4])> {
-    let candidates = surface.candidates(&mut None, |nodes| {
-        let mut bounds = Aabb::empty();
-        for &node in nodes {
-            bounds = bounds.including(&read::<D>(start, node)).including(&read::<D>(end, node));
-        }
-        // Rounding of the detection: contacts within its tolerance must be candidates.
-        bounds.grown(1e-9 * bounds.extent().amax())
-    });
-    candidates
+    let step: Vec<f64> = end.iter().zip(start).map(|(end, start)| end - start).collect();
+    let paths = Paths::new(start, &step, MARGIN * KEPT * thickness.iter().fold(0.0, |a: f64, b| a.max(*b)));
+    surface
+        .candidates(&mut None, |nodes| paths.ends(nodes))
         .into_par_iter()
         .with_min_len(256)
-        .filter(|(kind, nodes)| first_time::<D>(*kind, nodes, start, end, &CcdOptions::default()).is_some())
+        .filter(|(kind, nodes)| meeting::<D>(*kind, nodes, thickness, start, end).is_some())
         .collect()
 }
 
@@ -312,11 +345,64 @@ mod tests {
         }
     }
 
+    /// A point that is told to stop exactly on a triangle keeps a distance to begin the next step from: parts that touch have no side, and no rigid motion of both parts them.
+    #[test]
+    fn a_stop_leaves_a_distance_to_begin_from() {
+        let surface = ContactSurface::<3>::new(vec![[0, 1, 2], [3, 4, 5]]);
+        let start = [
+            [0.0, 0.0, 0.0],
+            [1.0, 0.0, 0.0],
+            [0.0, 0.0, 1.0],
+            [0.2, 1e-5, 0.2],
+            [0.3, 1.0, 0.2],
+            [0.2, 1.0, 0.3],
+        ]
+        .concat();
+        let (thickness, inverse) = ([0.01; 6], [1.0; 6]);
+        let mut x = start.clone();
+        for _ in 0..50 {
+            // An obstacle takes them all to its surface, again and again.
+            let mut end = x.clone();
+            end.iter_mut().skip(1).step_by(3).take(4).for_each(|y| *y = 0.0);
+            let mut velocity = vec![0.0; x.len()];
+            let mut report = SelfContactReport::default();
+            let settled =
+                resolve::<3>(&surface, &thickness, &inverse, &x, &mut end, &mut velocity, 1e-3, &mut report);
+            settled.expect("settled");
+            let left = gap::<3>(PairKind::PointFace, &[3, 0, 1, 2], &end).distance;
+            assert!(left > 1e-7, "{left:e}");
+            assert_eq!(intersections(&surface, &end), 0);
+            x = end;
+        }
+    }
+
+    /// Surfaces that touch at the start cannot be kept apart; that is said, with the particles.
+    #[test]
+    fn surfaces_that_touch_at_the_start_are_told() {
+        let surface = ContactSurface::<3>::new(vec![[0, 1, 2], [3, 4, 5]]);
+        let start = [
+            [0.0, 0.0, 0.0],
+            [1.0, 0.0, 0.0],
+            [0.0, 0.0, 1.0],
+            [0.2, 0.0, 0.2],
+            [0.3, 1.0, 0.2],
+            [0.2, 1.0, 0.3],
+        ]
+        .concat();
+        let (thickness, inverse) = ([0.01; 6], [1.0; 6]);
+        let (mut end, mut velocity) = (start.clone(), vec![0.0; start.len()]);
+        let mut report = SelfContactReport::default();
+        let settled =
+            resolve::<3>(&surface, &thickness, &inverse, &start, &mut end, &mut velocity, 1e-3, &mut report);
+        let told = settled.expect_err("they touch").to_string();
+        assert!(told.contains("touch at the start") && told.contains("particles 3 and"), "{told}");
+    }
+
     /// A deck of cards that is compressed faster than impulses between neighbours settle it: the rest is done by zones. Nothing passes, momentum stays, and a prescribed card goes on as told.
     #[test]
     fn a_deck_of_cards_needs_zones_and_does_not_pass_through_itself() {
         for prescribed in [false, true] {
-            let cards = 24;
+            let cards = 40;
             let mut random = TestNumbers::new(9);
             let (mut start, mut faces) = (Vec::new(), Vec::new());
             for card in 0..cards {
@@ -343,7 +429,9 @@ mod tests {
             }
             let mut end: Vec<f64> = start.iter().zip(&velocity).map(|(x, v)| x + dt * v).collect();
             let told = end[..9].to_vec();
-            assert!(intersections(&surface, &end) > 0 || !collisions(&surface, &start, &end).is_empty());
+            let thickness = vec![1e-3; inverse.len()];
+            let met = collisions(&surface, &thickness, &start, &end);
+            assert!(intersections(&surface, &end) > 0 || !met.is_empty());
             let momentum = |v: &[f64]| {
                 (0..3).map(|axis| v.iter().skip(axis).step_by(3).sum::<f64>()).collect::<Vec<_>>()
             };
@@ -355,7 +443,7 @@ mod tests {
             assert!(report.zone_particles > 0, "{report:?}");
             assert!(report.rounds > IMPULSE_ROUNDS, "{report:?}");
             assert_eq!(intersections(&surface, &end), 0);
-            assert!(collisions(&surface, &start, &end).is_empty());
+            assert!(collisions(&surface, &thickness, &start, &end).is_empty());
             if prescribed {
                 assert_eq!(end[..9], told[..]);
             } else {
