@@ -52,10 +52,10 @@ fn a_fracture_pattern_is_written_and_used() {
              fracture = {{ threshold = 0.5, resolution = 32, {fracture} }}\n"
         )
     };
-    place.write("made.toml", &scene("pattern = \"voronoi\", pieces = 12"));
+    place.write("made.toml", scene("pattern = \"voronoi\", pieces = 12"));
     let (out, _) = place.expect(0, &["pattern", "made.toml", "--body", "tile", "--out", "tile.spp"]);
     assert!(out.contains("12 regions"), "{out}");
-    place.write("used.toml", &scene("regions = { pattern = \"tile.spp\" }"));
+    place.write("used.toml", scene("regions = { pattern = \"tile.spp\" }"));
     place.expect(0, &["run", "used.toml", "--quiet", "--out", "run"]);
     let log = fs::read_to_string(place.path("run/log.jsonl")).unwrap();
     assert!(log.contains("\"broken\":[{\"name\":\"tile\""), "{}", &log[..log.len().min(2000)]);
