@@ -630,6 +630,22 @@ fn law(own: &ElasticMaterial) -> Law {
     Law { model, extension }
 }
 
+/// Why soft bodies and the fluid of this scene cannot push each other, if they cannot.
+pub(crate) fn unfit_for_fluid(scene: &Scene) -> Option<&'static str> {
+    let coupled = scene.fluid.as_ref().is_some_and(|fluid| fluid.coupling != FluidCoupling::Word(false));
+    let at_once = matches!(
+        scene.elastic.integrator,
+        ElasticIntegrator::BackwardEuler
+            | ElasticIntegrator::AverageAcceleration
+            | ElasticIntegrator::Quasistatic
+            | ElasticIntegrator::TwoPass
+    );
+    let elements = scene.deformable.iter().any(Deformable::has_elements);
+    (coupled && at_once && elements).then_some(
+        "fluids and soft bodies that push each other need one of the integrators \"linearly_implicit\", \"scheme_a\", \"scheme_b\", \"scheme_c\" and \"newmark\" (or `coupling = false` in `[fluid]`, and neither knows of the other)",
+    )
+}
+
 /// Adds all bodies with a material to the world.
 pub(crate) fn add_elastic<const D: usize>(world: &mut World<D>, scene: &Scene) -> Result<(), BuildError>
 where
@@ -651,10 +667,8 @@ where
         ElasticIntegrator::Quasistatic => Scheme::Implicit(ImplicitScheme::Quasistatic),
         ElasticIntegrator::TwoPass => Scheme::TwoPass,
     };
-    let coupled = scene.fluid.as_ref().filter(|fluid| fluid.coupling != FluidCoupling::Word(false));
-    if coupled.is_some() && matches!(scheme, Scheme::Implicit(_) | Scheme::TwoPass) {
-        let reason = "fluids and soft bodies that push each other need one of the integrators \"linearly_implicit\", \"scheme_a\", \"scheme_b\", \"scheme_c\" and \"newmark\" (or `coupling = false` in `[fluid]`, and neither knows of the other)";
-        return Err(wrong("[elastic]", reason));
+    if let Some(reason) = unfit_for_fluid(scene) {
+        return Err(wrong("elastic", reason));
     }
     let mut solids = Solids::<D>::new(world.model().gravity, scheme);
     solids.integrator.implicit.max_iterations = step.newton_iterations as usize;

@@ -62,6 +62,11 @@ pub(crate) fn world(root: &Node, scene: &Scene) -> Option<Problem> {
         let origin = root.nearest(&[key("fluid")]).origin;
         return Some(Problem::new(ProblemKind::OutOfRange, error.to_string()).at(origin).field("fluid"));
     }
+    if let Some(reason) = crate::build_elastic::unfit_for_fluid(scene) {
+        let path = [key("elastic"), key("integrator")];
+        let origin = root.nearest(&path).origin;
+        return Some(Problem::new(ProblemKind::Conflict, reason).at(origin).field(path_text(root, &path)));
+    }
     // The fluid has been checked; filling its box would take long and tell nothing more.
     let solids = Scene { fluid: None, ..scene.clone() };
     let stable = match crate::build(&solids) {
