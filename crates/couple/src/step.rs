@@ -36,7 +36,7 @@ use splashdown_deformable::ParticleState;
 use splashdown_deformable::integrate::{IntegrationReport, Scheme};
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::fracture::{FractureError, Hit};
-use splashdown_rigid::{BodyState, ContactReport, ContactSolver, ContactStage, Motion};
+use splashdown_rigid::{BodyState, ContactMethod, ContactReport, ContactSolver, ContactStage, Motion};
 use splashdown_solve::CoupledSolver;
 
 /// What one step did.
@@ -292,7 +292,9 @@ where
     timed.then("contact");
     // III. Joints that hold after the positions have moved, contact to which they answer, and joints again where it has pushed.
     articulation.pre_stabilize(state, &mut half.velocities);
-    let articulated = articulation.respond(&start_frames, &half.velocities, contact.touching(), false);
+    // Pairs that are visited one by one have no rows of limits beside them.
+    let one_by_one = model.options.contact.method == ContactMethod::Propagation;
+    let articulated = articulation.respond(&start_frames, &half.velocities, contact.touching(), one_by_one);
     let joined = ContactStage { articulated: Some(&articulated), ..stage };
     let free = half.velocities.bodies.clone();
     articulation.straighten(state, &articulated, &mut half.velocities);
@@ -413,7 +415,7 @@ where
     timed.then("contact");
     let mut released = stiff.then(|| full.velocities.bodies.clone());
     let unpushed = full.velocities.bodies.clone();
-    let articulated = articulation.respond(&frames, &full.velocities, contact.touching(), false);
+    let articulated = articulation.respond(&frames, &full.velocities, contact.touching(), one_by_one);
     let joined = ContactStage { articulated: Some(&articulated), ..stage };
     contact.contact_full(&joined, &frames, &mut full.velocities.bodies, &mut memory);
     if soft_step.is_some() {

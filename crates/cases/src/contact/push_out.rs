@@ -76,12 +76,20 @@ where
         };
         let reference = heavy(HEAVY) * 2.0 - heavy(2.0 * HEAVY);
         worst = worst.max(difference(&found.centre, &reference));
-        // All dynamic: every pair of points meets, to round-off, and so do momenta.
+        // All dynamic: every pair of points meets, to round-off.
         if arrange == "all dynamic" {
             for (o, moved) in outer.iter().zip(&found.outer) {
                 let closing = found.centre.at(&o.arm) - moved.at(&o.own_arm) - o.displacement;
                 worst = worst.max(closing.norm());
             }
+            // Nobody from outside pushes: the centre of mass of all stays.
+            let shift = found.centre.linear / inverse.mass
+                + outer
+                    .iter()
+                    .zip(&found.outer)
+                    .map(|(o, moved)| moved.linear / o.inverse.mass)
+                    .sum::<Vector<D>>();
+            worst = worst.max(shift.norm());
         }
     }
     worst

@@ -63,7 +63,7 @@ fn soak(out: &mut Measurements, count: u64, seconds: f64) -> Result<(), CaseErro
     out.at_most("systems that failed", &resolution, f64::from(failures), 0.0, FAST.source);
     // Steps of 1/15 s turn fast light bodies by more than a radian: the scheme's own error, bounded.
     let quantity = format!("largest gain of energy, undriven (seed {}) / scale", gain.1);
-    out.at_most(&quantity, &resolution, gain.0, 0.5, FAST.source);
+    out.at_most(&quantity, &resolution, gain.0, 1e-2, FAST.source);
     let quantity = format!("largest joint error (seed {}) / size", error.1);
     out.at_most(&quantity, &resolution, error.0, 1e-3, FAST.source);
     weight_on_light_links(out)

@@ -10,7 +10,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
 use splashdown_rigid::joint::{PostOptions, post_stabilize, project};
-use splashdown_rigid::{Body, BodyState, Joint, JointKind, Kind};
+use splashdown_rigid::{Body, BodyState, Freedom, Joint, JointKind, Kind};
 
 pub(super) const CASE: Case = Case {
     name: "rigid/joint-projection",
@@ -87,10 +87,18 @@ where
             position: (frames[a].position + frames[b].position) * 0.5,
             rotation: Dim::exp(&Spin::<D>::from_slice(&[0.3, n as f64, -1.0])),
         };
-        let joint = Joint::between(format!("joint {n}"), kind, Some(a), Some(b), &frame, &frames)
-            .and_then(|joint| joint.checked(&system.bodies))
+        let mut joint = Joint::between(format!("joint {n}"), kind, Some(a), Some(b), &frame, &frames)
             .map_err(failed("making a joint"))?;
-        system.joints.push(joint);
+        // Every fourth is generic: any of its coordinates is locked or free.
+        if n % 4 == 3 {
+            for slot in 0..D {
+                joint.linear[slot] = [Freedom::Locked, Freedom::Free][random.random_range(0..2)];
+            }
+            for slot in 0..Spin::<D>::LEN {
+                joint.angular[slot] = [Freedom::Locked, Freedom::Free][random.random_range(0..2)];
+            }
+        }
+        system.joints.push(joint.checked(&system.bodies).map_err(failed("making a joint"))?);
     }
     Ok(system)
 }

@@ -223,7 +223,7 @@ where
 
 /// Share of an impulse that adds no kinetic energy, from the energy `gain` that it takes off at first order and the `square` of itself in the inverse mass (J); none if any would. For any
 /// precision of numbers.
-fn allowed_share<T: RealField + Copy>(gain: T, square: T) -> Option<T> {
+pub(super) fn allowed_share<T: RealField + Copy>(gain: T, square: T) -> Option<T> {
     let number = |x: f64| nalgebra::convert::<f64, T>(x);
     if !(square > T::zero()) {
         return None;

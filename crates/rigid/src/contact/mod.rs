@@ -330,6 +330,12 @@ where
                 edges.push([pair.a, pair.b]);
             }
         }
+        // What joints connect rests on the ground as one.
+        if stage.options.method == ContactMethod::Propagation {
+            for set in stage.articulated.map_or(&[][..], Articulated::sets) {
+                edges.extend(set.bodies.windows(2).flat_map(|two| [[two[0], two[1]], [two[1], two[0]]]));
+            }
+        }
         self.levels = levels(bodies.len(), |i| !bodies[i].is_dynamic(), &edges);
         self.report.levels = self.levels.iter().copied().max().unwrap_or(0);
     }

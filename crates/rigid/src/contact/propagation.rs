@@ -1,13 +1,14 @@
 //! The propagation method: pair after pair, positions evolved anew after every impulse (spec/rigid-bodies.md 3.8, 3.10), shock propagation, and
-//! push-out with one central body at a time (3.12).
+//! push-out with one central body at a time (3.12). Jointed bodies respond together here as well ([`super::ContactStage::articulated`]).
 
-use super::impulse::{Clamp, ClampSide, clamp_energy, contact_impulse};
+use super::impulse::{Clamp, ClampSide, allowed_share, clamp_energy, contact_impulse};
+use super::joined::{UNMOVED, combined};
 use super::projection::displace;
 use super::push_out::{Outer, resolve};
 use super::{Clamped, ContactSolver, ContactStage, InverseInertia, Pair};
 use crate::Motion;
 use crate::collide::{Contact, Placed, Pose, Touch, collide};
-use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
+use splashdown_math::{Coordinates, Dim, Frame, Matrix, Space, Spin, Twist, Vector};
 
 /// Roughness of surfaces as a share of the smaller body's size: points this close count as touching.
 const ROUGHNESS: f64 = 1e-6;
@@ -16,6 +17,112 @@ const ROUGHNESS: f64 = 1e-6;
 struct Push<const D: usize> {
     impulse: Vector<D>,
     arms: [Vector<D>; 2],
+}
+
+/// Motions during contact.
+struct Motions<'a, const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    /// With what contact did to each body by itself.
+    own: &'a mut [Motion<D>],
+    /// The same with what joints answer; `None` if no joint does.
+    answered: Option<Vec<Motion<D>>>,
+}
+
+impl<'a, const D: usize> Motions<'a, D>
+where
+    Dim<D>: Space<D>,
+{
+    fn new(own: &'a mut [Motion<D>], stage: &ContactStage<'_, D>) -> Self {
+        let joints = stage.articulated.is_some_and(|articulated| !articulated.is_empty());
+        let answered = joints.then(|| own.to_vec());
+        Self { own, answered }
+    }
+
+    /// How the bodies move.
+    fn now(&self) -> &[Motion<D>] {
+        self.answered.as_deref().unwrap_or(self.own)
+    }
+
+    /// Pushes body `i` at the positions `frames`.
+    fn push(&mut self, stage: &ContactStage<'_, D>, frames: &[Frame<D>], i: usize, push: &Twist<D>) {
+        self.own[i].add_impulse(&stage.bodies[i], push);
+        let Some(answered) = &mut self.answered else { return };
+        match stage.response_of(i) {
+            None => answered[i].add_impulse(&stage.bodies[i], push),
+            Some((members, columns)) => {
+                for (&member, columns) in members.iter().zip(columns) {
+                    let (k, change) = (member as usize, combined(columns, push));
+                    let change = Motion::from_twist(&stage.bodies[k], &frames[k], &change);
+                    answered[k].velocity += change.velocity;
+                    answered[k].angular_momentum += change.angular_momentum;
+                }
+            }
+        }
+    }
+}
+
+/// Change of the twist of body `moved` for a wrench on body `pushed`.
+fn answer<const D: usize>(
+    stage: &ContactStage<'_, D>,
+    frames: &[Frame<D>],
+    pushed: usize,
+    moved: usize,
+    wrench: &Twist<D>,
+) -> Twist<D>
+where
+    Dim<D>: Space<D>,
+{
+    match stage.response_of(pushed) {
+        None if pushed == moved => {
+            let inverse = InverseInertia::of(&stage.bodies[moved], &frames[moved]);
+            Twist {
+                linear: wrench.linear * inverse.mass,
+                angular: Dim::apply_inertia(&inverse.inertia, &wrench.angular),
+            }
+        }
+        None => Twist::zero(),
+        Some((members, columns)) => members
+            .binary_search(&(moved as u32))
+            .map_or_else(|_| Twist::zero(), |place| combined(&columns[place], wrench)),
+    }
+}
+
+/// Change of the relative velocity (of the first body to the second) at `point` for an impulse there, with all that joints answer; `None` if they answer nothing.
+fn joined_factor<const D: usize>(
+    stage: &ContactStage<'_, D>,
+    frames: &[Frame<D>],
+    ids: [usize; 2],
+    fixed: &[bool; 2],
+    arms: &[Vector<D>; 2],
+) -> Option<Matrix<D>>
+where
+    Dim<D>: Space<D>,
+{
+    if ids.iter().all(|&i| stage.response_of(i).is_none()) {
+        return None;
+    }
+    let mut factor = Matrix::<D>::zeros();
+    for column in 0..D {
+        let unit = Vector::<D>::from_fn(|a, _| f64::from(u8::from(a == column)));
+        let mut change = Vector::<D>::zeros();
+        for (pushed, sign) in [(0, 1.0), (1, -1.0)] {
+            if fixed[pushed] {
+                continue;
+            }
+            let wrench = Twist::of_force(&(unit * sign), &arms[pushed]);
+            for (moved, side) in [(0, 1.0), (1, -1.0)] {
+                if !fixed[moved] {
+                    let twist = answer(stage, frames, ids[pushed], ids[moved], &wrench);
+                    change += twist.at(&arms[moved]) * side;
+                }
+            }
+        }
+        factor.set_column(column, &change);
+    }
+    // Joints leave a symmetric response to rounding only.
+    Some((factor + factor.transpose()) * 0.5)
 }
 
 impl<const D: usize> ContactSolver<D>
@@ -128,6 +235,7 @@ where
         let order = self.pairs_by_level();
         let clamped = last && stage.options.clamp_contact;
         let mut frozen = vec![false; stage.bodies.len()];
+        let motions = &mut Motions::new(motions, stage);
         let (sweeps, visits) = (stage.options.contact_sweeps, stage.options.level_iterations.max(1));
         for sweep in 1..=sweeps {
             let mut changed = false;
@@ -186,7 +294,7 @@ where
         stage: &ContactStage<'_, D>,
         index: u32,
         frames: &[Frame<D>],
-        motions: &mut [Motion<D>],
+        motions: &mut Motions<'_, D>,
         frozen: &[bool],
         restitution: f64,
         clamped: bool,
@@ -211,9 +319,9 @@ where
         let mut found = Vec::new();
         let mut any = false;
         for _ in 0..stage.options.pair_impulses {
-            let proposed = ids.map(|i| Pose::new(&stage.evolve(i, &frames[i], &motions[i])));
+            let proposed = ids.map(|i| Pose::new(&stage.evolve(i, &frames[i], &motions.now()[i])));
             contacts_of(stage, &pair, &proposed, reach, &mut found);
-            let twists = ids.map(|i| motions[i].twist(&stage.bodies[i], &frames[i]));
+            let twists = ids.map(|i| motions.now()[i].twist(&stage.bodies[i], &frames[i]));
             let candidates = found.iter().map(|contact| {
                 let depth = touch(stage, &pair, contact, &proposed).gap;
                 (depth, touch(stage, &pair, contact, &poses))
@@ -222,7 +330,12 @@ where
                 break;
             };
             let arms = ids.map(|i| touch.point - frames[i].position);
-            let factor = inverse[0].factor(&arms[0]) + inverse[1].factor(&arms[1]);
+            let joined = joined_factor(stage, frames, ids, &fixed, &arms);
+            let alone = inverse[0].factor(&arms[0]) + inverse[1].factor(&arms[1]);
+            let factor = joined.unwrap_or(alone);
+            if factor.trace() <= UNMOVED * alone.trace() {
+                break;
+            }
             let Some(push) =
                 contact_impulse(&factor, &relative, &touch.normal, restitution, material.friction)
             else {
@@ -231,10 +344,20 @@ where
             let load = push.impulse.dot(&touch.normal);
             let mut push = Push { impulse: push.impulse, arms };
             let count = &mut self.report.clamped_contact;
-            if clamped && !clamp(stage, &pair, frames, motions, &mut push, &fixed, count) {
+            let keeps = !clamped
+                || match joined {
+                    Some(factor) => clamp_joined(&factor, &relative, &mut push.impulse, count),
+                    None => clamp(stage, &pair, frames, motions.now(), &mut push, &fixed, count),
+                };
+            if !keeps {
                 break;
             }
-            apply(stage, &pair, motions, &push, &fixed);
+            for (k, sign) in [(0, 1.0), (1, -1.0)] {
+                if !fixed[k] {
+                    let wrench = Twist::of_force(&(push.impulse * sign), &push.arms[k]);
+                    motions.push(stage, frames, ids[k], &wrench);
+                }
+            }
             if material.rolling > 0.0 || material.spinning > 0.0 {
                 roll(
                     stage,
@@ -440,6 +563,32 @@ where
     }
 }
 
+/// The same where joints answer: `factor` is the change of the relative velocity at the point for an impulse there.
+fn clamp_joined<const D: usize>(
+    factor: &Matrix<D>,
+    relative: &Vector<D>,
+    impulse: &mut Vector<D>,
+    clamped: &mut Clamped,
+) -> bool
+where
+    Dim<D>: Space<D>,
+{
+    let square = impulse.dot(&(factor * *impulse));
+    match allowed_share(-impulse.dot(relative), square) {
+        Some(share) if share >= 1.0 => true,
+        Some(share) => {
+            clamped.energy += 0.5 * square * (1.0 - share);
+            clamped.scaled += 1;
+            *impulse *= share;
+            true
+        }
+        None => {
+            clamped.discarded += 1;
+            false
+        }
+    }
+}
+
 fn apply<const D: usize>(
     stage: &ContactStage<'_, D>,
     pair: &Pair,
@@ -462,7 +611,7 @@ fn roll<const D: usize>(
     stage: &ContactStage<'_, D>,
     pair: &Pair,
     frames: &[Frame<D>],
-    motions: &mut [Motion<D>],
+    motions: &mut Motions<'_, D>,
     fixed: &[bool; 2],
     inverse: &[InverseInertia<D>; 2],
     normal: &Vector<D>,
@@ -471,7 +620,7 @@ fn roll<const D: usize>(
     Dim<D>: Space<D>,
 {
     let ids = [pair.a as usize, pair.b as usize];
-    let spins = ids.map(|i| stage.bodies[i].spin_of(&frames[i], &motions[i].angular_momentum));
+    let spins = ids.map(|i| stage.bodies[i].spin_of(&frames[i], &motions.now()[i].angular_momentum));
     let effective = Dim::invert_inertia(&(inverse[0].inertia + inverse[1].inertia));
     let wanted = -Dim::apply_inertia(&effective, &(spins[0] - spins[1]));
     let about_normal = super::manifold::normal_part::<D>(&wanted, normal);
@@ -483,7 +632,7 @@ fn roll<const D: usize>(
     for (k, sign) in [(0, 1.0), (1, -1.0)] {
         if !fixed[k] {
             let push = Twist { linear: Vector::zeros(), angular: turn * sign };
-            motions[ids[k]].add_impulse(&stage.bodies[ids[k]], &push);
+            motions.push(stage, frames, ids[k], &push);
         }
     }
 }

@@ -612,6 +612,10 @@ pub(crate) fn tag(branch: &Schema) -> Option<(&str, &Schema)> {
 }
 
 fn has_kind(schema: &Schema, node: &Node) -> bool {
+    // A choice of words is one form.
+    if let Some(words) = schema.get("oneOf").and_then(Schema::as_array) {
+        return words.iter().any(|word| is_word(word) && has_kind(word, node));
+    }
     let kind = schema.get("type").and_then(Schema::as_str).unwrap_or("");
     match &node.value {
         Value::Table(_) => kind == "object",
