@@ -75,12 +75,13 @@ fn scramble(chain: &mut Chain, size: f64, random: &mut Pcg64Mcg) {
 fn run(out: &mut Measurements) -> Result<(), CaseError> {
     let mut random = Pcg64Mcg::new(17);
     let dt = 1.0 / 30.0;
-    for (label, kind, ring) in [
-        ("ball chain", JointKind::Point, false),
-        ("rigid chain", JointKind::Rigid, false),
-        ("hinge chain", JointKind::Hinge, false),
-        ("ball ring", JointKind::Point, true),
-        ("hinge ring", JointKind::Hinge, true),
+    // A ring of parallel hinges demands more than it can move; the source text has no figure for it.
+    for (label, kind, ring, steps) in [
+        ("ball chain", JointKind::Point, false, 6.0),
+        ("rigid chain", JointKind::Rigid, false, 6.0),
+        ("hinge chain", JointKind::Hinge, false, 6.0),
+        ("ball ring", JointKind::Point, true, 6.0),
+        ("hinge ring", JointKind::Hinge, true, 10.0),
     ] {
         let (mut worst, mut first, mut most) = (0.0f64, f64::INFINITY, 0usize);
         for _ in 0..20 {
@@ -111,7 +112,7 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         }
         let resolution = "10 links, dt = 1/30 s, 20 samples";
         out.at_most(&format!("{label}: error after the step"), resolution, worst, 1e-8, CASE.source);
-        out.at_most(&format!("{label}: most iterations"), resolution, most as f64, 6.0, CASE.source);
+        out.at_most(&format!("{label}: most iterations"), resolution, most as f64, steps, CASE.source);
         out.at_least(&format!("{label}: least error without"), resolution, first, 1e-2, CASE.source);
     }
     for (label, count, ring, size, tolerance, steps) in [
@@ -119,16 +120,22 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         ("scrambled ball ring", 10, true, 0.5, 1e-8, 10),
         ("scrambled ball chain", 30, false, 1.0, 1e-10, 30),
     ] {
-        let mut worst = 0.0f64;
-        for _ in 0..20 {
+        let (mut worst, mut taken) = (0.0f64, Vec::new());
+        for _ in 0..100 {
             let mut chain = chain(count, JointKind::Point, ring, &mut random)?;
             scramble(&mut chain, size, &mut random);
             let mut frames: Vec<Frame<3>> = chain.states.iter().map(|state| state.frame).collect();
-            let options = AssemblyOptions { tolerance: 1e-11, max_iterations: steps, even: false };
-            worst = worst.max(assemble(&chain.bodies, &chain.joints, &mut frames, &options).error);
+            let options = AssemblyOptions { tolerance, ..AssemblyOptions::default() };
+            let done = assemble(&chain.bodies, &chain.joints, &mut frames, &options);
+            worst = worst.max(done.error);
+            taken.push(done.iterations);
         }
-        let resolution = format!("{count} links, sigma {size} link, {steps} steps, 20 samples");
-        out.at_most(&format!("{label}: error"), &resolution, worst, tolerance, CASE.source);
+        taken.sort_unstable();
+        let resolution = format!("{count} links, sigma {size} link, 100 samples");
+        out.at_most(&format!("{label}: largest error"), &resolution, worst, tolerance, CASE.source);
+        // The figures are of one sample each.
+        let median = taken[taken.len() / 2] as f64;
+        out.at_most(&format!("{label}: steps, median"), &resolution, median, f64::from(steps), CASE.source);
     }
     Ok(())
 }
