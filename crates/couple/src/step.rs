@@ -576,7 +576,7 @@ where
 {
     let frames: Vec<Frame<D>> = state.bodies.iter().map(|body| body.frame).collect();
     let start = Velocities::of(state);
-    let explicit = add_explicit_forces(model, &state.particles.position, &start, 0.5 * dt);
+    let explicit = add_explicit_forces(model, &state.particles.position, &start, 0.5 * dt, false);
     let stage = Stage {
         name: "half",
         frames: &frames,
@@ -634,7 +634,7 @@ where
 {
     let midway: Vec<Vector<D>> =
         state.particles.position.iter().zip(positions).map(|(old, new)| (old + new) * 0.5).collect();
-    let explicit = add_explicit_forces(model, &midway, start, 0.5 * dt);
+    let explicit = add_explicit_forces(model, &midway, start, 0.5 * dt, true);
     let stage =
         Stage { name: "full", frames, positions: &midway, dt: 0.5 * dt, guess: &state.multipliers.full };
     let mut solved = coupled_solve(model, &stage, explicit, solver)
@@ -650,12 +650,13 @@ where
     StepError::Solve { step: state.step, time: state.time, stage: stage.name, reason }
 }
 
-/// `v + dt M^-1 F(x)`: gravity and the elastic forces at `positions`.
+/// `v + dt M^-1 F(x)`: gravity, what acts on rigid bodies, and the elastic forces at `positions`; with `midway` what is returned is to be extrapolated from `start` to twice `dt`.
 fn add_explicit_forces<const D: usize>(
     model: &Model<D>,
     positions: &[Vector<D>],
     start: &Velocities<D>,
     dt: f64,
+    midway: bool,
 ) -> Velocities<D>
 where
     Dim<D>: Space<D>,
@@ -663,7 +664,16 @@ where
     let mut velocities = start.clone();
     for (body, moving) in model.bodies.iter().zip(&mut velocities.bodies) {
         if body.is_dynamic() {
-            moving.velocity += model.gravity * dt;
+            if body.load.is_none() {
+                moving.velocity += model.gravity * dt;
+            } else if midway {
+                // Half way in velocity to where the whole step leads.
+                let end = body.load.carry(body, moving, &model.gravity, 2.0 * dt);
+                moving.velocity = (moving.velocity + end.velocity) * 0.5;
+                moving.angular_momentum = (moving.angular_momentum + end.angular_momentum) * 0.5;
+            } else {
+                *moving = body.load.carry(body, moving, &model.gravity, dt);
+            }
         }
     }
     let mut force = vec![0.0; D * positions.len()];

@@ -1,7 +1,7 @@
 //! A rigid body and its state.
 
 use crate::fracture::Breakable;
-use crate::{Geometry, Material, OrientationOrder, energy_fix::restore_energy, rotation_vector};
+use crate::{Geometry, Load, Material, OrientationOrder, energy_fix::restore_energy, rotation_vector};
 use serde::{Deserialize, Serialize};
 use splashdown_math::{Coordinates, Dim, Frame, Inertia, Space, Spin, Twist, Vector};
 use std::sync::Arc;
@@ -44,6 +44,8 @@ where
     pub surface_flow: Twist<D>,
     /// How it and a fluid act on each other.
     pub immersion: Immersion,
+    /// What acts on it all the time besides gravity.
+    pub load: Load<D>,
 }
 
 /// How a body and a fluid around it act on each other.
@@ -108,6 +110,7 @@ where
             breakable: None,
             surface_flow: Twist::zero(),
             immersion: Immersion::default(),
+            load: Load::default(),
         })
     }
 
@@ -149,6 +152,7 @@ where
             breakable: None,
             surface_flow: Twist::zero(),
             immersion: Immersion::default(),
+            load: Load::default(),
         }
     }
 
@@ -189,6 +193,12 @@ where
     /// Sets how it and a fluid act on each other.
     pub fn immersion(mut self, immersion: Immersion) -> Self {
         self.immersion = immersion;
+        self
+    }
+
+    /// Sets what acts on it all the time besides gravity.
+    pub fn load(mut self, load: Load<D>) -> Self {
+        self.load = load;
         self
     }
 

@@ -12,6 +12,7 @@ mod energy_fix;
 pub mod fracture;
 mod geometry;
 pub mod joint;
+mod load;
 mod material;
 mod motion;
 mod orientation;
@@ -25,6 +26,7 @@ pub use contact::{
 pub use energy_fix::{EnergyFix, Restored, restore_energy};
 pub use geometry::{DEFAULT_CELLS, Geometry, GeometryError, Hull, HullFace, MassProperties, Solid};
 pub use joint::{Freedom, Joint, JointError, JointKind};
+pub use load::Load;
 pub use material::Material;
 pub use motion::Motion;
 

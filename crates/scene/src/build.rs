@@ -10,7 +10,9 @@ use crate::limits::{MAX_MEMORY_BYTES, Size, bytes_text};
 use splashdown_couple::{ModelError, World};
 use splashdown_deformable::{Particles, Spring};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
-use splashdown_rigid::{Body, BodyError, GeometryError, Immersion, JointError, Material, OrientationOrder};
+use splashdown_rigid::{
+    Body, BodyError, GeometryError, Immersion, JointError, Load, Material, OrientationOrder,
+};
 use std::sync::Arc;
 
 /// A world in the scene's dimension.
@@ -354,6 +356,13 @@ where
             angular: spin::<D>(name, flow.spin.as_ref())?,
         };
     }
+    let drag = rigid.drag.unwrap_or_default();
+    body.load = Load {
+        force: vector::<D>(name, "force", rigid.force.as_deref())?,
+        torque: spin::<D>(name, rigid.torque.as_ref())?,
+        drag: drag.linear,
+        spin_drag: drag.angular,
+    };
     if let Some(InFluid { slip, one_way }) = rigid.in_fluid {
         body.immersion = Immersion { slips: slip, one_way };
     }

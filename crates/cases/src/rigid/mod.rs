@@ -7,6 +7,7 @@ mod energy_gain;
 mod fracture;
 mod joint_assembly;
 mod joint_projection;
+mod loads;
 mod orientation_order;
 mod pairwise_joints;
 mod pendulums;
@@ -35,6 +36,7 @@ const MOTION: &[Case] = &[
     pendulums::CASE,
     position_control::CASE,
     articulated_momentum::CASE,
+    loads::CASE,
     twisted_chain::CASE,
     skeletons::CASE,
     articulated_soak::FAST,

@@ -38,7 +38,7 @@ where
         }
         pushed.iter().for_each(|&i| exempt[i as usize] = true);
         for (i, body) in stage.bodies.iter().enumerate() {
-            exempt[i] |= body.is_particle();
+            exempt[i] |= body.is_particle() || body.load.drives();
         }
         for (members, ..) in &self.isolated {
             if !members.iter().any(|&i| exempt[i as usize]) {

@@ -2,12 +2,12 @@
 
 use super::convex::{Outline, outline};
 use super::{CutOptions, Pattern, PatternError, PatternSpec, Piece, Placement, VoxelSums, cut};
-use crate::{Body, BodyState, Geometry, GeometryError, Hull, Kind, MassProperties, Solid};
+use crate::{Body, BodyState, Geometry, GeometryError, Hull, Kind, Load, MassProperties, Solid};
 use serde::{Deserialize, Serialize};
 use splashdown_geometry::Aabb;
 use splashdown_geometry::grid::{Field, Grid, GridError, Location};
 use splashdown_geometry::level_set::{LevelSet, LevelSetError};
-use splashdown_math::{Dim, Frame, Space, Twist, Vector};
+use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
 use splashdown_parallel::prelude::*;
 use std::sync::Arc;
 
@@ -345,6 +345,12 @@ where
         breakable: Some(child),
         surface_flow: Twist::zero(),
         immersion: parent.immersion,
+        // Each fragment has its share of the force; a torque was that of the whole.
+        load: Load {
+            force: parent.load.force * (mass / parent.mass),
+            torque: Spin::<D>::zero(),
+            ..parent.load
+        },
     };
     let state = BodyState::new(&body, frame, &Twist::zero());
     Ok(Fragment { body, state, in_parent, voxels })

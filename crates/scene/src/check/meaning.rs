@@ -260,6 +260,16 @@ impl Check<'_> {
             let problem = self.at(&path(field), ProblemKind::Conflict, what);
             self.problems.push(problem.hint("add [fluid], without `coupling = false`"));
         }
+        let loads = [
+            ("force", body.force.is_some()),
+            ("torque", body.torque.is_some()),
+            ("drag", body.drag.is_some()),
+        ];
+        for (field, _) in loads.iter().filter(|(_, given)| *given && body.kind != Kind::Dynamic) {
+            let what = format!("`{field}` acts on dynamic bodies, and `{}` is not one", body.name);
+            let problem = self.at(&path(field), ProblemKind::Conflict, what);
+            self.problems.push(problem.hint(format!("remove `{field}`, or `kind`")));
+        }
         if body.fracture.is_some() && body.kind != Kind::Dynamic {
             let problem = self
                 .at(

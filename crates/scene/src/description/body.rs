@@ -65,6 +65,16 @@ pub struct Rigid {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub spinning_friction: Option<f64>,
+    /// Force that acts at its centre of mass all the time, in world axes (N; per metre of depth in 2D). Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("x-length" = "dimension"))]
+    pub force: Option<Vec<f64>>,
+    /// Torque that acts all the time, in world axes (N m): one number in 2D (counter-clockwise), a vector in 3D. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub torque: Option<SpinValue>,
+    /// Drag of the air around it. Default: none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub drag: Option<Drag>,
     /// Lets it break when it is hit hard enough. Default: it never breaks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fracture: Option<Fracture>,
@@ -113,6 +123,18 @@ impl SoftContact {
     fn is_distance(&self) -> bool {
         *self == Self::Distance
     }
+}
+
+/// Drag against all motion of a body.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct Drag {
+    /// Share of its velocity that is lost in a second (1/s): a force of -mass x linear x velocity.
+    #[schemars(range(min = 0))]
+    pub linear: f64,
+    /// Share of its angular momentum that is lost in a second (1/s).
+    #[schemars(range(min = 0))]
+    pub angular: f64,
 }
 
 /// Velocity of the fluid at the surface of a body, relative to the body and in its own axes. Without viscosity only the part across the surface matters.

@@ -15,8 +15,8 @@ mod joint;
 mod settings;
 
 pub use body::{
-    BoxPart, ChainGeometry, Combine, Deformable, Geometry, InFluid, Kind, Repeat, Rigid, Rotation, Shape,
-    ShapePart, SoftContact, SpinValue, Springs, SurfaceFlow,
+    BoxPart, ChainGeometry, Combine, Deformable, Drag, Geometry, InFluid, Kind, Repeat, Rigid, Rotation,
+    Shape, ShapePart, SoftContact, SpinValue, Springs, SurfaceFlow,
 };
 pub use coupling::{CouplingChoices, FaceMassWord, FluidCoupling, FormWord, TangentialWord, WeightsWord};
 pub use elastic::{

@@ -197,3 +197,32 @@ fn switches_of_rigid_motion_reach_the_world() {
     let wrong = text.replace("order = 3", "order = 4");
     assert!(Scene::parse("s.toml", &wrong, &[]).is_err());
 }
+
+#[test]
+fn forces_and_drag_of_a_scene_act_on_its_bodies() {
+    let text = "dimension = 3\ngravity = [0, 0, 0]\n[time]\nend = 2\n[[rigid]]\nname = \"puck\"\nshape = { sphere = { radius = 0.1 } }\nmass = 2\nforce = [4, 0, 0]\ntorque = [0, 0.1, 0]\ndrag = { linear = 1, angular = 2 }\n";
+    let mut world = world(text).expect("a right scene");
+    for _ in 0..60 {
+        world.step(1.0 / 30.0).expect("a step");
+    }
+    let (body, state) = (&world.model().bodies[0], &world.state().bodies[0]);
+    // v = F / (m c) (1 - e^{-c t}), and the same of the angular momentum.
+    let speed = 2.0 * (1.0 - f64::exp(-2.0));
+    assert!((state.velocity.x - speed).abs() < 1e-12, "{}", state.velocity.x);
+    let momentum = 0.05 * (1.0 - f64::exp(-4.0));
+    assert!((state.angular_momentum.y - momentum).abs() < 1e-12, "{}", state.angular_momentum.y);
+    assert!((state.twist(body).angular.y - momentum / (0.4 * 2.0 * 0.01)).abs() < 1e-9);
+}
+
+#[test]
+fn generic_joints_lock_and_free_what_their_words_say() {
+    let text = "dimension = 3\n[time]\nend = 1\n[[rigid]]\nname = \"ball\"\nshape = { sphere = { radius = 0.1 } }\nmass = 1\nvelocity = [1, 0, 1]\n[[joint]]\nname = \"rail\"\nkind = \"generic\"\nchild = \"ball\"\ntranslation = [\"free\", \"locked\", { min = -0.1, max = 0.1 }]\nrotation = [\"free\", \"locked\", \"locked\"]\n";
+    let mut world = world(text).expect("a right scene");
+    for _ in 0..30 {
+        world.step(1.0 / 30.0).expect("a step");
+    }
+    let place = world.state().bodies[0].frame.position;
+    // Along x it goes on, gravity is held along y, and along z it ends at the limit.
+    assert!((place.x - 1.0).abs() < 1e-9 && place.y.abs() < 1e-9, "{place}");
+    assert!(place.z <= 0.1 + 1e-9 && place.z > 0.09, "{place}");
+}
