@@ -184,7 +184,8 @@ impl<const D: usize> LevelSet<D> {
         self.value_and_gradient(point, kind).1
     }
 
-    fn value_and_gradient(&self, point: &Vector<D>, kind: Interpolation) -> (f64, Vector<D>) {
+    /// [`Self::value_by`] and [`Self::gradient_by`] at the price of one.
+    pub fn value_and_gradient(&self, point: &Vector<D>, kind: Interpolation) -> (f64, Vector<D>) {
         let inner = self.clamped(point);
         let (value, gradient) = self.phi.sample_with_gradient(&inner, kind, Reach::Interior);
         let outward = point - inner;

@@ -20,11 +20,13 @@
 mod distance;
 mod ellipsoid;
 mod moments;
+mod pieces;
 mod polygon;
 #[cfg(test)]
 mod tests;
 
 pub use moments::Moments;
+pub use pieces::{Piece, Primitive};
 
 use crate::bounds::Aabb;
 use polygon::Polygon;

@@ -124,6 +124,9 @@ impl<const D: usize> Reach<D> {
     }
 }
 
+/// In place of the number of a part: the whole solid.
+pub const WHOLE: u32 = u32::MAX;
+
 /// What the normal of a contact follows when the bodies move.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Guide<const D: usize> {
@@ -133,10 +136,10 @@ pub enum Guide<const D: usize> {
     FixedToA(Vector<D>),
     /// A direction fixed to body B (object coordinates), pointing from B to A.
     FixedToB(Vector<D>),
-    /// The distance field of A at the particle of B.
-    FieldOfA,
-    /// The distance field of B at the particle of A.
-    FieldOfB,
+    /// The distance of this part of A, or of [all of it](WHOLE), at the particle or round part of B.
+    FieldOfA(u32),
+    /// The distance of this part of B, or of [all of it](WHOLE), at the particle or round part of A.
+    FieldOfB(u32),
     /// A is a particle of a deformable body: the distance field of B there, pushes act at the particle.
     ParticleA,
     /// B is a particle of a deformable body: the distance field of A there, pushes act at the particle.
@@ -179,8 +182,8 @@ where
             Guide::Points(normal) => Guide::Points(-normal),
             Guide::FixedToA(normal) => Guide::FixedToB(-normal),
             Guide::FixedToB(normal) => Guide::FixedToA(-normal),
-            Guide::FieldOfA => Guide::FieldOfB,
-            Guide::FieldOfB => Guide::FieldOfA,
+            Guide::FieldOfA(part) => Guide::FieldOfB(part),
+            Guide::FieldOfB(part) => Guide::FieldOfA(part),
             Guide::ParticleA => Guide::ParticleB,
             Guide::ParticleB => Guide::ParticleA,
         };
@@ -220,13 +223,15 @@ where
                 let gap = normal.dot(&between) - radii;
                 Touch { normal, gap, point: at_a - normal * (self.radius[0] + 0.5 * gap) }
             }
-            Guide::FieldOfB => {
-                let (distance, normal) = geometry[1].distance_and_normal(&b.to_object(&at_a));
+            Guide::FieldOfB(part) => {
+                let place = b.to_object(&at_a);
+                let (distance, normal) = geometry[1].contact_distance(part, &place, self.radius[0]);
                 let (normal, gap) = (b.vector_to_world(&normal), distance - self.radius[0]);
                 Touch { normal, gap, point: at_a - normal * (self.radius[0] + 0.5 * gap) }
             }
-            Guide::FieldOfA => {
-                let (distance, normal) = geometry[0].distance_and_normal(&a.to_object(&at_b));
+            Guide::FieldOfA(part) => {
+                let place = a.to_object(&at_b);
+                let (distance, normal) = geometry[0].contact_distance(part, &place, self.radius[1]);
                 let (normal, gap) = (-a.vector_to_world(&normal), distance - self.radius[1]);
                 Touch { normal, gap, point: at_b + normal * (self.radius[1] + 0.5 * gap) }
             }

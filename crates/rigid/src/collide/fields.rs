@@ -1,6 +1,8 @@
 //! Surface particles of each body in the distance field of the other, and its edges where it asks for it.
 
-use super::{Contact, Guide, Placed};
+use super::Pose;
+use super::reduce::SAME_PATCH;
+use super::{Contact, Guide, Placed, WHOLE};
 use crate::Geometry;
 use splashdown_geometry::Aabb;
 use splashdown_math::{Dim, Space, Vector};
@@ -26,7 +28,8 @@ pub(super) fn collide<const D: usize>(
     }
 }
 
-/// Particles of A in the field of B. Those whose normal does not lead into A are `doubtful`: where rims meet, the nearest surface of B may be its side, along which nothing pushes A.
+/// Particles of A in the field of B. Nothing pushes A at a point of its surface but against an outward normal there: those with other normals are
+/// `doubtful`. Beside a box that lies on A the nearest surface of the box is its side, or an edge of it, but there is no face of A that it could push.
 fn one_way<const D: usize>(
     a: &Placed<'_, D>,
     b: &Placed<'_, D>,
@@ -36,8 +39,8 @@ fn one_way<const D: usize>(
 ) where
     Dim<D>: Space<D>,
 {
-    /// A way of one cell along the normal may lead out of A by this share of it.
-    const OUTWARD: f64 = 0.3;
+    /// Share of a cell by which to step away from surfaces that are known exactly.
+    const STEP: f64 = 0.1;
     // The box of B in the coordinates of A.
     let bounds = b.geometry.bounds().grown(margin);
     let turn = a.pose.rotation.tr_mul(&b.pose.rotation);
@@ -45,30 +48,30 @@ fn one_way<const D: usize>(
     let half = turn.abs() * bounds.extent() * 0.5;
     let query = Aabb { min: centre - half, max: centre + half };
     let cell = a.geometry.level_set_spacing();
+    let step = if a.geometry.is_sampled() { cell } else { STEP * cell };
     let mut add = |on_a: &Vector<D>, local: &Vector<D>, feature: u32| {
-        let (distance, normal) = b.geometry.distance_and_normal(local);
+        let (distance, normal) = b.geometry.contact_distance(WHOLE, local, 0.0);
         if distance > margin {
             return;
         }
-        let inward = on_a + turn * normal * cell;
-        let found = if a.geometry.signed_distance(&inward) <= OUTWARD * cell {
-            &mut *contacts
-        } else {
-            &mut *doubtful
-        };
+        // A direction is an outward normal if the point is the nearest one of A from there; surfaces known by samples are so to the angle of a patch.
+        let outward = on_a - turn * normal * step;
+        let away = a.geometry.contact_distance(WHOLE, &outward, 0.0).0;
+        let found = if away >= SAME_PATCH * step { &mut *contacts } else { &mut *doubtful };
         found.push(Contact {
             on_a: *on_a,
             on_b: local - normal * distance,
             radius: [0.0; 2],
-            guide: Guide::FieldOfB,
+            guide: Guide::FieldOfB(WHOLE),
             feature,
         });
     };
+    let near = margin + b.geometry.level_set_error();
     let particles = a.geometry.particles();
     a.geometry.particle_tree().overlapping(&query, |index| {
         let point = &particles[index as usize];
         let local = b.pose.to_object(&a.pose.to_world(point));
-        if bounds.contains(&local) && b.geometry.is_below(&local, margin) {
+        if bounds.contains(&local) && b.geometry.is_below(&local, near) {
             add(point, &local, index);
         }
     });
@@ -80,6 +83,52 @@ fn one_way<const D: usize>(
         }
     });
 }
+
+/// Contacts whose normal is that of a face keep to its plane: what slides over the edge of the face within the step must not be taken for something beside it.
+pub(super) fn keep_to_faces<const D: usize>(a: &Placed<'_, D>, b: &Placed<'_, D>, contacts: &mut [Contact<D>])
+where
+    Dim<D>: Space<D>,
+{
+    // The normal (coordinates of the body whose distance it is) if the surface is flat there.
+    let face = |own: &Placed<'_, D>, other: &Pose<D>, part: u32, point: &Vector<D>| {
+        let place = own.pose.to_object(&other.to_world(point));
+        let step = own.geometry.level_set_spacing();
+        let (_, normal) = own.geometry.contact_distance(part, &place, 0.0);
+        let mut alike = 0;
+        for axis in 0..D {
+            if axis == normal.iamax() {
+                continue;
+            }
+            let mut aside = Vector::<D>::zeros();
+            aside[axis] = 1.0;
+            aside -= normal * normal[axis];
+            for sign in [step, -step] {
+                let (_, beside) = own.geometry.contact_distance(part, &(place + aside * sign), 0.0);
+                alike += usize::from((beside - normal).norm() < FLAT);
+            }
+        }
+        // At the corner of a face half of the directions lead into it; facets smaller than a cell are those of a round surface.
+        (alike + 1 >= D).then_some(normal)
+    };
+    for contact in contacts {
+        match contact.guide {
+            Guide::FieldOfA(part) => {
+                if let Some(normal) = face(a, &b.pose, part, &contact.on_b) {
+                    contact.guide = Guide::FixedToA(-normal);
+                }
+            }
+            Guide::FieldOfB(part) => {
+                if let Some(normal) = face(b, &a.pose, part, &contact.on_a) {
+                    contact.guide = Guide::FixedToB(normal);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Normals that differ by less are those of one plane.
+const FLAT: f64 = 1e-6;
 
 /// Middle of what of the segment `ends` (object coordinates) is inside a solid, or else within `margin` (m) of it; both ends must be further away: the
 /// others are particles that have been seen.

@@ -1,8 +1,10 @@
 //! Narrow phase: contacts of two solids.
 //!
-//! Exact for spheres, boxes, capsules, half spaces and convex hulls in every combination; meshes, combined shapes and sampled solids
-//! meet others by surface particles in distance fields, both ways (spec/rigid-bodies.md 3.4).
+//! Exact for spheres, boxes, capsules, half spaces and convex hulls in every combination, and for unions of them part by part; meshes, other shapes
+//! and sampled solids meet others by surface particles in distance fields, both ways (spec/rigid-bodies.md 3.4). The distance of a mesh is that
+//! of its elements, so spheres and flat faces are exact on it, too.
 
+mod composite;
 mod contact;
 mod cuboids;
 mod fields;
@@ -12,7 +14,7 @@ mod rounded;
 #[cfg(test)]
 mod tests;
 
-pub use contact::{Contact, Guide, Pose, Reach, Touch};
+pub use contact::{Contact, Guide, Pose, Reach, Touch, WHOLE};
 
 use crate::{Geometry, Solid};
 use reduce::Points;
@@ -42,7 +44,9 @@ pub fn collide<const D: usize>(
 {
     let reach = &reach.into();
     let from = contacts.len();
-    if rank(a.geometry) <= rank(b.geometry) {
+    if composite::concerns(a, b) {
+        composite::collide(a, b, reach, contacts);
+    } else if rank(a.geometry) <= rank(b.geometry) {
         ordered(a, b, reach, contacts);
     } else {
         ordered(b, a, &reach.swapped(), contacts);
@@ -113,21 +117,39 @@ fn ordered<const D: usize>(
             (Some(first), Some(second)) => {
                 hulls::collide([first, second], [&a.pose, &b.pose], reach, contacts);
             }
-            _ => fields::collide(a, b, margin, contacts),
+            _ => {
+                fields::collide(a, b, margin, contacts);
+                keep_few(a, b, Points::Particles, from, contacts);
+                fields::keep_to_faces(a, b, &mut contacts[from..]);
+                return;
+            }
         },
     }
+    let hull = |body: &Placed<'_, D>| rank(body.geometry) == HULL;
+    let kind = if a.geometry.is_by_particles() || b.geometry.is_by_particles() {
+        Points::Particles
+    } else if hull(a) || hull(b) {
+        Points::Corners
+    } else {
+        Points::All
+    };
+    keep_few(a, b, kind, from, contacts);
+}
+
+/// Reduces the contacts from number `from` on.
+fn keep_few<const D: usize>(
+    a: &Placed<'_, D>,
+    b: &Placed<'_, D>,
+    kind: Points,
+    from: usize,
+    contacts: &mut Vec<Contact<D>>,
+) where
+    Dim<D>: Space<D>,
+{
     if contacts.len() - from > reduce::most_points(D) {
         let geometry = [a.geometry, b.geometry];
         let mut touches: Vec<Touch<D>> =
             contacts[from..].iter().map(|contact| contact.touch(&a.pose, &b.pose, geometry)).collect();
-        let hull = |body: &Placed<'_, D>| rank(body.geometry) == HULL;
-        let kind = if a.geometry.is_by_particles() || b.geometry.is_by_particles() {
-            Points::Particles
-        } else if hull(a) || hull(b) {
-            Points::Corners
-        } else {
-            Points::All
-        };
         reduce::reduce(contacts, from, &mut touches, kind);
     }
 }

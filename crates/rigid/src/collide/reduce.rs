@@ -9,7 +9,7 @@ pub(super) const fn most_points(dimension: usize) -> usize {
 }
 
 /// Contacts whose normals agree to this cosine belong to one patch.
-const SAME_PATCH: f64 = 0.9;
+pub(super) const SAME_PATCH: f64 = 0.9;
 /// Patches kept for one pair of solids that are not convex.
 const MOST_PATCHES: usize = 6;
 
@@ -77,8 +77,20 @@ pub(super) fn reduce<const D: usize>(
         let span = |among: &[usize]| -> Vec<usize> {
             let points: Vec<(Vector<D>, f64)> =
                 among.iter().map(|&i| (touches[i].point, touches[i].gap)).collect();
-            let start = among.iter().position(|&i| i == deepest).unwrap_or(0);
-            spanning(&points, start, &normal).into_iter().map(|i| among[i]).collect()
+            let first = among.iter().position(|&i| i == deepest).unwrap_or(0);
+            // The deepest of the particles of a face is so by rounding and may lie in its middle: a corner of the area starts, the deepest comes as well.
+            let away = |i: usize| flat(points[i].0 - points[first].0);
+            let start = match kind {
+                Points::Particles => {
+                    (0..points.len()).fold(first, |best, i| if away(i) > away(best) { i } else { best })
+                }
+                _ => first,
+            };
+            let mut kept = spanning(&points, start, &normal);
+            if !kept.contains(&first) {
+                kept.push(first);
+            }
+            kept.into_iter().map(|i| among[i]).collect()
         };
         let first = kept.len();
         let mut spanned = span(&near);
@@ -152,7 +164,8 @@ where
     let along = edge / length;
     if D == 2 {
         // The other end of the patch, if the deepest lies between the two.
-        kept.extend(best(&|i| -along.dot(&(points[i].0 - points[start].0))));
+        let behind = |i: usize| -along.dot(&flat(points[i].0 - points[start].0));
+        kept.extend(best(&behind).filter(|&i| !kept.contains(&i) && behind(i) > 1e-9 * length));
         return kept;
     }
     // In the plane, distance to either side of the first edge.

@@ -1,6 +1,6 @@
 //! Spheres and capsules: a core point or segment with a radius, against the distance of the other solid.
 
-use super::{Contact, Guide, Placed, Pose};
+use super::{Contact, Guide, Placed, Pose, WHOLE};
 use splashdown_math::{Dim, Space, Vector};
 
 /// Sphere against sphere.
@@ -56,7 +56,7 @@ pub(super) fn particle<const D: usize>(
     }
 }
 
-/// A ball about the object point `core` of A against any solid B; returns the gap.
+/// A ball about the object point `core` of A against any solid B.
 pub(super) fn ball<const D: usize>(
     core: &Vector<D>,
     radius: f64,
@@ -69,17 +69,14 @@ pub(super) fn ball<const D: usize>(
     Dim<D>: Space<D>,
 {
     let centre = b.pose.to_object(&a.pose.to_world(core));
-    let (distance, normal) = b.geometry.distance_and_normal(&centre);
+    let (distance, normal) = b.geometry.contact_distance(WHOLE, &centre, radius);
     if !(distance - radius <= margin) {
         return;
     }
     let on_b = centre - normal * distance;
-    // Outside, the normal turns with the line to the nearest point (a corner, an edge); inside it belongs to the face.
-    let guide = if distance > 1e-3 * radius {
-        Guide::Points(b.pose.rotation * normal)
-    } else {
-        Guide::FixedToB(normal)
-    };
+    // Outside, the normal is that of the nearest point wherever the ball moves: it stays on a face and turns about a corner or an edge. Inside it
+    // belongs to the face.
+    let guide = if distance > 1e-3 * radius { Guide::FieldOfB(WHOLE) } else { Guide::FixedToB(normal) };
     contacts.push(Contact { on_a: *core, on_b, radius: [radius, 0.0], guide, feature });
 }
 
@@ -101,7 +98,8 @@ pub(super) fn capsule<const D: usize>(
         point[D - 1] = t;
         point
     };
-    let distance = |t: f64| b.geometry.signed_distance(&b.pose.to_object(&a.pose.to_world(&core(t))));
+    let distance =
+        |t: f64| b.geometry.contact_distance(WHOLE, &b.pose.to_object(&a.pose.to_world(&core(t))), radius).0;
     // Golden section; a coarse scan first, because the distance of a solid that is not convex may have several minima.
     let scan = 8;
     let at = |i: usize| half_length * (2.0 * i as f64 / scan as f64 - 1.0);

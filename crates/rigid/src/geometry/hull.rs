@@ -294,7 +294,7 @@ fn size<const D: usize>(points: &[Vector<D>]) -> f64 {
 }
 
 /// Unit normal of `D` points (m), right-handed; `None` if they are dependent.
-fn normal_of<const D: usize>(corners: &[Vector<D>; D]) -> Option<Vector<D>>
+pub(super) fn normal_of<const D: usize>(corners: &[Vector<D>; D]) -> Option<Vector<D>>
 where
     Dim<D>: Space<D>,
 {

@@ -5,6 +5,8 @@
 
 mod clip;
 mod hull;
+mod nearest;
+mod parts;
 mod properties;
 mod sampling;
 #[cfg(test)]
@@ -12,11 +14,14 @@ mod tests;
 
 pub(crate) use clip::Clip;
 pub use hull::{Hull, HullFace};
+pub(crate) use parts::Part;
 pub use properties::MassProperties;
 pub(crate) use sampling::Edges;
 
+use crate::collide::WHOLE;
+use nearest::Nearest;
 use serde::{Deserialize, Serialize};
-use splashdown_geometry::grid::{Field, Grid, GridError, Location};
+use splashdown_geometry::grid::{Field, Grid, GridError, Interpolation, Location};
 use splashdown_geometry::level_set::{LevelSet, LevelSetError, Surface, SurfaceDistance};
 use splashdown_geometry::mesh::{Corners, Element, MeshError, SurfaceMesh};
 use splashdown_geometry::shapes::{Shape, ShapeError};
@@ -134,6 +139,15 @@ where
     polytope: OnceLock<Hull<D>>,
     /// The polytope that a sampled solid is.
     convex: Option<Hull<D>>,
+    /// The shapes that it unites, if contact looks at each by itself.
+    #[serde(skip)]
+    parts: OnceLock<Vec<Part<D>>>,
+    /// The elements of a mesh for queries of the nearest.
+    #[serde(skip)]
+    nearest: OnceLock<Nearest<D>>,
+    /// Half thickness of a shell (m); zero for what encloses a volume.
+    #[serde(default)]
+    half_thickness: f64,
     /// A polytope inside a round solid and the distance (m) that it keeps; none if it is not convex.
     #[serde(skip)]
     outline: OnceLock<(f64, Option<Hull<D>>)>,
@@ -208,6 +222,9 @@ where
             edges: OnceLock::new(),
             polytope: OnceLock::new(),
             convex: None,
+            parts: OnceLock::new(),
+            nearest: OnceLock::new(),
+            half_thickness: 0.0,
             outline: OnceLock::new(),
             voxels: OnceLock::new(),
         }
@@ -358,6 +375,7 @@ where
         let level_set = LevelSet::from_surface(&grid, Location::Node, &surface, &options)?;
         let mut geometry = Self::new(Solid::Mesh { surface }, placement, Some(properties), bounds);
         geometry.cells = cells;
+        geometry.half_thickness = thickness;
         geometry.level_set = OnceLock::from(level_set);
         Ok(geometry)
     }
@@ -425,6 +443,7 @@ where
         let mut moved = Self::new(solid, Frame::identity(), self.properties, bounds);
         moved.cells = self.cells;
         moved.by_edges = self.by_edges;
+        moved.half_thickness = self.half_thickness;
         if let Some(hull) = &self.convex {
             moved = moved.convex(hull.moved(&total));
         }
@@ -554,6 +573,63 @@ where
         }
     }
 
+    /// Signed distance (m) of one of its [`parts`](Self::parts), or of all of it, and the unit vector away, for contact with something round of
+    /// `radius` (m) about a point in object coordinates: that of a mesh is from its elements where it matters, not from its samples.
+    pub(crate) fn contact_distance(&self, part: u32, point: &Vector<D>, radius: f64) -> (f64, Vector<D>) {
+        /// Cells within which samples are exact.
+        const BAND: f64 = 3.0;
+        /// Samples around that are all those of one plane say what is between them, too; then the gradient has length one to this.
+        const PLANE: f64 = 1e-10;
+        if part != WHOLE
+            && let Some(part) = self.parts().get(part as usize)
+        {
+            let (distance, normal) =
+                part.geometry.contact_distance(WHOLE, &part.pose.to_object(point), radius);
+            return (distance, part.pose.vector_to_world(&normal));
+        }
+        let (Solid::Mesh { surface }, Some(level_set)) = (&self.solid, self.level_set.get()) else {
+            return self.distance_and_normal(point);
+        };
+        let frame = &self.level_set_frame;
+        let (value, gradient) = level_set.value_and_gradient(&frame.to_world(point), Interpolation::Linear);
+        let steepness = gradient.norm();
+        if (steepness - 1.0).abs() < PLANE {
+            return (value, frame.vector_to_object(&(gradient / steepness)));
+        }
+        let sampled = self.distance_and_normal(point);
+        if value.abs() > BAND * self.level_set_spacing() + radius {
+            return sampled;
+        }
+        let nearest = self.nearest.get_or_init(|| Nearest::new(surface));
+        let reach = 1.1 * (sampled.0 + self.half_thickness).abs() + self.level_set_error();
+        match nearest.distance_and_normal(surface, point, reach) {
+            Some((distance, normal)) if self.half_thickness > 0.0 => {
+                let sign = if distance < 0.0 { -1.0 } else { 1.0 };
+                (distance.abs() - self.half_thickness, normal * sign)
+            }
+            Some(found) => found,
+            None => sampled,
+        }
+    }
+
+    /// How far (m) what the level set of a mesh says between its samples may be from the distance; nothing for others.
+    pub(crate) fn level_set_error(&self) -> f64 {
+        match &self.solid {
+            Solid::Mesh { .. } => (D as f64).sqrt() * self.level_set_spacing(),
+            _ => 0.0,
+        }
+    }
+
+    /// Is the distance for contact known by samples only?
+    pub(crate) fn is_sampled(&self) -> bool {
+        matches!(self.solid, Solid::Sampled) && self.convex.is_none()
+    }
+
+    /// The shapes that it unites, each by itself; empty unless contact gains by looking at them one by one.
+    pub(crate) fn parts(&self) -> &[Part<D>] {
+        self.parts.get_or_init(|| parts::of(self))
+    }
+
     /// The level set and the motion from object coordinates to its coordinates; made when first asked for. `None` for a half space.
     #[inline(never)]
     pub fn level_set(&self) -> Option<(&LevelSet<D>, &Frame<D>)> {
@@ -606,8 +682,14 @@ where
 
     /// Does contact go through surface particles and distances rather than an exact form?
     pub(crate) fn is_by_particles(&self) -> bool {
-        matches!(self.solid, Solid::Shape { .. } | Solid::Mesh { .. } | Solid::Sampled)
-            && self.convex.is_none()
+        match &self.solid {
+            Solid::Shape { .. } => {
+                let parts = self.parts();
+                parts.is_empty() || parts.iter().any(|part| part.geometry.is_by_particles())
+            }
+            Solid::Mesh { .. } | Solid::Sampled => self.convex.is_none(),
+            _ => false,
+        }
     }
 
     /// The solid as a convex polytope, if it is one.
