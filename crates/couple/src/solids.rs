@@ -15,8 +15,9 @@ use splashdown_deformable::integrate::{IntegrationReport, Integrator, MOST_STRET
 use splashdown_deformable::{ForceError, Solid};
 use splashdown_geometry::Aabb;
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
-use splashdown_rigid::{Body, ContactSolver, Geometry, Motion as RigidMotion};
+use splashdown_rigid::{Body, ContactSolver, Geometry, Motion as RigidMotion, Probes};
 use splashdown_solve::CsrMatrix;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -111,12 +112,26 @@ where
     pub apart: Vec<(String, u32)>,
     /// Rigid bodies that do not touch the particles of each of `bodies`: those that carry some of them, and those that it passes through.
     inside: Vec<Vec<u32>>,
+    /// Carried particles of surfaces, by body and soft body.
+    carried_surfaces: Vec<CarriedSurface<D>>,
     /// Part of the elastic stability limit that explicit steps use.
     pub safety: f64,
     /// Held particles that are let go.
     pub releases: Vec<Release>,
     /// Loads that change in time.
     pub loads: Vec<ScheduledLoad>,
+}
+
+/// Particles of the surface of a soft body that a rigid body carries.
+#[derive(Debug, Clone)]
+struct CarriedSurface<const D: usize> {
+    carrier: u32,
+    /// Place of the soft body among those of the solids.
+    soft: usize,
+    /// Are they inside the carrier, whose own geometry touches before them?
+    covered: bool,
+    /// With their places in the carrier's coordinates (m).
+    points: Arc<[(u32, Vector<D>)]>,
 }
 
 /// A load whose size changes in time.
@@ -255,6 +270,7 @@ where
             carriers: Vec::new(),
             apart: Vec::new(),
             inside: Vec::new(),
+            carried_surfaces: Vec::new(),
             safety: 0.5,
             releases: Vec::new(),
             loads: Vec::new(),
@@ -337,12 +353,64 @@ where
                 own
             })
             .collect();
+        self.find_carried_surfaces(model);
         for (obstacle, &index) in self.integrator.obstacles.iter_mut().zip(&self.followed) {
             let passing =
                 self.bodies.iter().zip(&self.inside).filter(|(_, own)| own.contains(&(index as u32)));
             let range = |particles: &Range<usize>| particles.start as u32..particles.end as u32;
             obstacle.lets_through = passing.map(|(body, _)| range(&body.particles)).collect();
         }
+    }
+
+    fn find_carried_surfaces(&mut self, model: &Model<D>) {
+        let touches = |particle: u32| match &self.integrator.colliders {
+            Colliders::These(nodes) => nodes.binary_search(&particle).is_ok(),
+            Colliders::All => true,
+        };
+        let mut parts: BTreeMap<(u32, usize, bool), Vec<(u32, Vector<D>)>> = BTreeMap::new();
+        for binding in self.bindings.iter().filter(|binding| touches(binding.particle)) {
+            let own = |body: &SolidBody| body.particles.contains(&(binding.particle as usize));
+            let geometry = model.bodies.get(binding.body as usize).and_then(|body| body.geometry.as_ref());
+            if let (Some(soft), Some(geometry)) = (self.bodies.iter().position(own), geometry) {
+                let covered = geometry.signed_distance(&binding.place) < -self.thickness;
+                let points = parts.entry((binding.body, soft, covered)).or_default();
+                points.push((binding.particle, binding.place));
+            }
+        }
+        let part = |((carrier, soft, covered), points): (_, Vec<_>)| CarriedSurface {
+            carrier,
+            soft,
+            covered,
+            points: points.into(),
+        };
+        self.carried_surfaces = parts.into_iter().map(part).collect();
+    }
+
+    /// How carried particles touch other rigid bodies: as points of their carriers. Pairs in `joined` (ascending) never touch.
+    pub(crate) fn probes(&self, model: &Model<D>, joined: &[[u32; 2]]) -> Vec<Probes<D>> {
+        let mut all = Vec::new();
+        for surface in &self.carried_surfaces {
+            let partner = |pair: &[u32; 2]| match *pair {
+                [a, b] if a == surface.carrier => Some(b),
+                [a, b] if b == surface.carrier => Some(a),
+                _ => None,
+            };
+            let mut passes = self.inside[surface.soft].clone();
+            passes.extend(joined.iter().filter_map(partner));
+            if surface.covered {
+                // Only of what the carrier itself passes through do they have to see to it.
+                let apart: BTreeSet<u32> = model.apart.iter().filter_map(partner).collect();
+                if apart.is_empty() {
+                    continue;
+                }
+                passes.extend((0..model.bodies.len() as u32).filter(|body| !apart.contains(body)));
+            }
+            passes.sort_unstable();
+            passes.dedup();
+            let (body, points) = (surface.carrier, surface.points.clone());
+            all.push(Probes { body, points, thickness: self.thickness, passes });
+        }
+        all
     }
 
     /// Pairs of a rigid body and a reached particle (numbered after the `count` bodies) that do not touch.
@@ -466,12 +534,25 @@ where
         Ok(())
     }
 
-    /// IV.2: solids keep off themselves and each other.
-    pub(crate) fn collide_self(&mut self, step: &mut SolidStep) -> Result<(), String> {
+    /// IV.2: solids keep off themselves and each other. Bodies that carry particles answer to it: their momenta in `motions`, with inertias at `before`, and their `frames`.
+    pub(crate) fn collide_self(
+        &mut self,
+        model: &Model<D>,
+        before: &[Frame<D>],
+        motions: &mut [RigidMotion<D>],
+        frames: &mut [Frame<D>],
+        step: &mut SolidStep,
+    ) -> Result<(), String> {
+        if self.integrator.self_contact.is_none() {
+            return Ok(());
+        }
         let _timed = crate::stage("self-contact");
         self.integrator
             .collide_self(&self.solid, &step.motion, &mut step.stages, &mut step.report)
-            .map_err(|error| error.to_string())
+            .map_err(|error| error.to_string())?;
+        self.push_touched(model, before, motions);
+        self.move_touched(step.stages.dt, frames);
+        Ok(())
     }
 
     /// V: velocities at the end of the step from `start`; carriers in `full` get what their particles pull on them.
@@ -559,21 +640,25 @@ where
         Ok(())
     }
 
-    /// The state after the step; `bodies` are the final velocities of the rigid bodies at `frames`.
+    /// The state after the step; `bodies` are the velocities of the rigid bodies at `frames`, final but for repulsions between soft surfaces that they carry.
     pub(crate) fn end(
         &mut self,
         model: &Model<D>,
         frames: &[Frame<D>],
-        bodies: &[RigidMotion<D>],
+        bodies: &mut [RigidMotion<D>],
         step: SolidStep,
         mut velocity: Vec<f64>,
     ) -> Result<(SolidState, IntegrationReport), String> {
         let _timed = crate::stage("soft bodies");
         let SolidStep { motion, stages, mut report, .. } = step;
         let dt = stages.dt;
-        self.integrator.repel_at_end(&self.solid, &stages.next, &mut velocity, dt);
         if !self.bindings.is_empty() {
             self.set_carriers(model, frames, frames, &stages.next, &[], &[]);
+            self.move_carried(model, frames, bodies, &mut velocity);
+        }
+        self.integrator.repel_at_end(&self.solid, &stages.next, &mut velocity, dt);
+        if !self.bindings.is_empty() {
+            self.push_touched(model, frames, bodies);
             self.move_carried(model, frames, bodies, &mut velocity);
         }
         self.move_skins(model, frames, bodies, &mut velocity);
