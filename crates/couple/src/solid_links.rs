@@ -320,12 +320,7 @@ where
     }
 
     /// Adds to `motions` what contact of soft surfaces, in its last stage, did to the bodies that carry particles.
-    pub(crate) fn push_touched(
-        &self,
-        model: &Model<D>,
-        frames: &[Frame<D>],
-        motions: &mut [RigidMotion<D>],
-    ) {
+    pub(crate) fn push_touched(&self, model: &Model<D>, frames: &[Frame<D>], motions: &mut [RigidMotion<D>]) {
         let touched = self.integrator.carriers.as_ref().map_or(&[][..], |carriers| &carriers.touched);
         for (&index, change) in self.carriers.iter().zip(touched) {
             let (body, motion) = (&model.bodies[index as usize], &mut motions[index as usize]);

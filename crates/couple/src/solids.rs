@@ -426,22 +426,32 @@ where
         pairs
     }
 
-    /// Can the longest part change on the way? Laws that harden and plastic rest shapes have a limit that does; strengths do, too.
-    pub(crate) fn longest_part_varies(&self) -> bool {
-        self.takes_part()
-            && (self.integrator.scheme == Scheme::LinearlyImplicit
-                || self.solid.stable_step_varies()
-                || !self.releases.is_empty()
-                || self.bodies.iter().any(|body| !body.strength.is_empty()))
+    /// Can the elastic limit change on the way? Laws that harden and plastic rest shapes have one that does; strengths do, too.
+    fn elastic_limit_varies(&self) -> bool {
+        self.integrator.scheme == Scheme::LinearlyImplicit
+            || self.solid.stable_step_varies()
+            || !self.releases.is_empty()
+            || self.bodies.iter().any(|body| !body.strength.is_empty())
     }
 
-    /// Longest part (s) of a step that these solids can take at once.
-    pub(crate) fn longest_part(&mut self, state: &SolidState) -> Result<f64, String> {
+    /// Longest part (s) of a step that these solids can take at once; `known` is the elastic limit at the start of the step.
+    pub(crate) fn longest_part(
+        &mut self,
+        state: &SolidState,
+        known: &mut Option<f64>,
+    ) -> Result<f64, String> {
         if !self.takes_part() {
             return Ok(f64::INFINITY);
         }
-        self.follow_schedules(state.motion.time);
-        self.longest_step(&state.motion).map_err(|error| error.to_string())
+        let elastic = match *known {
+            Some(elastic) if !self.elastic_limit_varies() => elastic,
+            _ => {
+                self.follow_schedules(state.motion.time);
+                self.elastic_limit(&state.motion).map_err(|error| error.to_string())?
+            }
+        };
+        *known = Some(elastic);
+        Ok(self.longest_step(&state.motion, elastic))
     }
 
     /// I: the solids from `state`; carriers of particles get what these pull on them.
@@ -711,21 +721,21 @@ where
         Ok(report)
     }
 
-    /// Longest step from here (s): with explicit elasticity a part of the elastic limit, and no edge changes by more than a tenth unless that would take ten times the steps; with linearly
-    /// implicit elasticity that in which no edge changes by more than three tenths, or the elastic limit.
-    fn longest_step(&mut self, motion: &Motion) -> Result<f64, ForceError> {
-        let scale = match self.integrator.scheme {
-            Scheme::Implicit(_) | Scheme::TwoPass => return Ok(f64::INFINITY),
-            Scheme::C => std::f64::consts::FRAC_1_SQRT_2,
-            _ => 1.0,
-        };
+    /// Part of the limit of stability of explicit elasticity at these positions (s).
+    fn elastic_limit(&mut self, motion: &Motion) -> Result<f64, ForceError> {
+        let scale = if self.integrator.scheme == Scheme::C { std::f64::consts::FRAC_1_SQRT_2 } else { 1.0 };
         self.solid.update(&motion.position)?;
-        let elastic = scale * self.safety * self.solid.stable_step();
-        if self.integrator.scheme == Scheme::LinearlyImplicit {
-            let strained = MOST_STRETCH * self.solid.strain_rate_step(&motion.position, &motion.velocity);
-            return Ok(strained.max(elastic));
+        Ok(scale * self.safety * self.solid.stable_step())
+    }
+
+    /// Longest step from here (s): with explicit elasticity its limit, and no edge changes by more than a tenth unless that would take ten times the steps; with linearly implicit elasticity
+    /// that in which no edge changes by more than three tenths, or the elastic limit. Velocities are those that contact has left, damped or not.
+    fn longest_step(&self, motion: &Motion, elastic: f64) -> f64 {
+        let strained = self.solid.strain_rate_step(&motion.position, &motion.velocity);
+        match self.integrator.scheme {
+            Scheme::LinearlyImplicit => (MOST_STRETCH * strained).max(elastic),
+            _ => elastic.min(strained.max(0.1 * elastic)),
         }
-        Ok(elastic.min(self.solid.strain_rate_step(&motion.position, &motion.velocity).max(0.1 * elastic)))
     }
 
     fn follow_schedules(&mut self, time: f64) {

@@ -136,7 +136,8 @@ where
     pub fn for_moved(&self, nodes: &[u32; 4], mut act: impl FnMut(u32)) {
         nodes.iter().for_each(|&node| act(node));
         let Some(carriers) = self.carriers else { return };
-        let mut moved: Vec<u32> = nodes.iter().filter_map(|&node| self.carrier_of(node)).map(|(c, _)| c).collect();
+        let mut moved: Vec<u32> =
+            nodes.iter().filter_map(|&node| self.carrier_of(node)).map(|(c, _)| c).collect();
         moved.sort_unstable();
         moved.dedup();
         for carrier in moved {
@@ -147,7 +148,12 @@ where
     }
 
     /// Force and torque on each responding carrier of a unit impulse along `direction`.
-    fn wrenches(&self, nodes: &[u32; 4], weights: &[f64; 4], direction: &Vector<D>) -> Vec<(usize, Twist<D>)> {
+    fn wrenches(
+        &self,
+        nodes: &[u32; 4],
+        weights: &[f64; 4],
+        direction: &Vector<D>,
+    ) -> Vec<(usize, Twist<D>)> {
         let mut all: Vec<(usize, Twist<D>)> = Vec::new();
         let Some(carriers) = self.carriers else { return all };
         for (&node, weight) in nodes.iter().zip(weights).filter(|(_, weight)| **weight != 0.0) {

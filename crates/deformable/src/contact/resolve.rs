@@ -367,8 +367,16 @@ mod tests {
             end.iter_mut().skip(1).step_by(3).take(4).for_each(|y| *y = 0.0);
             let mut velocity = vec![0.0; x.len()];
             let mut report = SelfContactReport::default();
-            let settled =
-                resolve::<3>(&surface, &thickness, &mut Response::new(&inverse, None), &x, &mut end, &mut velocity, 1e-3, &mut report);
+            let settled = resolve::<3>(
+                &surface,
+                &thickness,
+                &mut Response::new(&inverse, None),
+                &x,
+                &mut end,
+                &mut velocity,
+                1e-3,
+                &mut report,
+            );
             settled.expect("settled");
             let left = gap::<3>(PairKind::PointFace, &[3, 0, 1, 2], &end).distance;
             assert!(left > 1e-7, "{left:e}");
@@ -393,8 +401,16 @@ mod tests {
         let (thickness, inverse) = ([0.01; 6], [1.0; 6]);
         let (mut end, mut velocity) = (start.clone(), vec![0.0; start.len()]);
         let mut report = SelfContactReport::default();
-        let settled =
-            resolve::<3>(&surface, &thickness, &mut Response::new(&inverse, None), &start, &mut end, &mut velocity, 1e-3, &mut report);
+        let settled = resolve::<3>(
+            &surface,
+            &thickness,
+            &mut Response::new(&inverse, None),
+            &start,
+            &mut end,
+            &mut velocity,
+            1e-3,
+            &mut report,
+        );
         let told = settled.expect_err("they touch").to_string();
         assert!(told.contains("touch at the start") && told.contains("particles 3 and"), "{told}");
     }
@@ -440,7 +456,9 @@ mod tests {
             let options = SelfContactOptions { thickness: 1e-3, ..SelfContactOptions::default() };
             let mut contact = SelfContact::new(surface.clone(), &start, options);
             let mut report = SelfContactReport::default();
-            contact.resolve(&mut Response::new(&inverse, None), &start, &mut end, &mut velocity, dt, &mut report).unwrap();
+            contact
+                .resolve(&mut Response::new(&inverse, None), &start, &mut end, &mut velocity, dt, &mut report)
+                .unwrap();
             assert!(report.zone_particles > 0, "{report:?}");
             assert!(report.rounds > IMPULSE_ROUNDS, "{report:?}");
             assert_eq!(intersections(&surface, &end), 0);

@@ -283,7 +283,13 @@ where
         let meet = |own: &mut Self, solid: &Solid<D>, free: &mut Motion, report: &mut IntegrationReport| {
             if let Some(contact) = &mut own.self_contact {
                 contact.find_pairs(&start.position);
-                contact.repel(&mut Response::new(&solid.inverse_masses(), None), &start.position, &mut free.velocity, dt, true);
+                contact.repel(
+                    &mut Response::new(&solid.inverse_masses(), None),
+                    &start.position,
+                    &mut free.velocity,
+                    dt,
+                    true,
+                );
             }
             let moving = free.velocity.clone();
             free.position = super::explicit::plus(&start.position, dt, &moving);
@@ -292,7 +298,14 @@ where
             (own.touches, _) = own.stop_particles(&start, &moving, dt, movable, position, velocity)?;
             if let Some(contact) = &mut own.self_contact {
                 let (masses, report) = (solid.inverse_masses(), &mut report.self_contact);
-                contact.resolve(&mut Response::new(&masses, None), &start.position, position, velocity, dt, report)?;
+                contact.resolve(
+                    &mut Response::new(&masses, None),
+                    &start.position,
+                    position,
+                    velocity,
+                    dt,
+                    report,
+                )?;
                 contact.repel(&mut Response::new(&masses, None), position, velocity, dt, false);
             }
             Ok(())

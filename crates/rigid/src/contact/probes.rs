@@ -47,14 +47,18 @@ where
             let places: Vec<Vector<D>> = probes.points.iter().map(|(_, x)| pose.to_world(x)).collect();
             let bounds = places.iter().fold(Aabb::empty(), |bounds, x| bounds.including(x));
             for (other, body) in bodies.iter().enumerate().filter(|(other, _)| *other != own) {
-                let Some(geometry) = body.geometry.as_deref().filter(|_| !body.is_particle()) else { continue };
+                let Some(geometry) = body.geometry.as_deref().filter(|_| !body.is_particle()) else {
+                    continue;
+                };
                 if !(bodies[own].is_dynamic() || body.is_dynamic())
                     || !(active(own as u32) || active(other as u32))
                     || probes.passes.binary_search(&(other as u32)).is_ok()
                 {
                     continue;
                 }
-                let turn = |k: usize, radius: f64| if spins[k] > 0.0 { (dt * spins[k]).min(2.0) * radius } else { 0.0 };
+                let turn = |k: usize, radius: f64| {
+                    if spins[k] > 0.0 { (dt * spins[k]).min(2.0) * radius } else { 0.0 }
+                };
                 let [a, b] = both([own, other], |k| motions[k].velocity);
                 // As bodies do, they meet what is stopped within the step.
                 let alone = (dt * a.norm().max(b.norm())).min(far + geometry.radius());
@@ -143,9 +147,6 @@ mod tests {
         let seen: Vec<(u32, u32, Vec<u32>)> = (all.pairs.iter())
             .map(|pair| (pair.a, pair.b, all.contacts[pair.contacts()].iter().map(|c| c.feature).collect()))
             .collect();
-        assert_eq!(
-            seen,
-            vec![(0, 1, vec![10]), (0, 3, vec![1, 2, 11]), (2, 3, vec![3]), (4, 5, vec![12])]
-        );
+        assert_eq!(seen, vec![(0, 1, vec![10]), (0, 3, vec![1, 2, 11]), (2, 3, vec![3]), (4, 5, vec![12])]);
     }
 }

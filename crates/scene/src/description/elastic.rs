@@ -615,7 +615,8 @@ impl Precision {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ElasticStep {
-    /// Time integration. Explicit schemes divide the step as their stability needs; implicit ones take it whole.
+    /// Time integration. Explicit schemes divide the step as their stability needs; implicit ones take it whole. With `backward_euler`, `average_acceleration`, `quasistatic` and `two_pass` rigid bodies
+    /// that move freely do not feel soft ones; `check` and `run` say so.
     pub integrator: ElasticIntegrator,
     /// Coefficient of friction against rigid bodies that have none of their own.
     #[schemars(range(min = 0))]
@@ -635,7 +636,7 @@ pub struct ElasticStep {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0), range(max = 0.1))]
     pub solve_tolerance: Option<f64>,
-    /// Contact of bodies of elements with themselves and each other. Default: none.
+    /// Contact of bodies of elements with themselves and each other. Default: none, they pass through each other, and `check` and `run` say so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_contact: Option<SelfContactDescription>,
     /// Most Newton iterations of an implicit step.
@@ -800,9 +801,9 @@ pub enum ElasticIntegrator {
     /// Elastic forces at the end of the step, by the stiffness at its start; first order, damps what the step does not resolve. For soft bodies in fluids, with which it is solved in one system:
     /// steps follow the flow. Contact works both ways, with friction; stacks of several soft bodies want steps of a hundredth of a second. Not with bound particles and self-contact.
     LinearlyImplicit,
-    /// Fully implicit, first order, damps what the step does not resolve.
+    /// Fully implicit, first order, damps what the step does not resolve. One way: rigid bodies do not feel it.
     BackwardEuler,
-    /// Fully implicit, second order.
+    /// Fully implicit, second order. One way: rigid bodies do not feel it.
     AverageAcceleration,
     /// Without inertia and damping: every step ends in the equilibrium with what holds, moves and touches the bodies then. What nothing holds has none, which is an error. One way: rigid
     /// bodies do not feel it.
