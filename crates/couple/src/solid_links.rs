@@ -28,11 +28,13 @@ pub struct DampingKeeps {
     pub joints: bool,
     /// Contacts of such bodies with other rigid bodies.
     pub contacts: bool,
+    /// Contacts of particles with moving rigid bodies.
+    pub particles: bool,
 }
 
 impl Default for DampingKeeps {
     fn default() -> Self {
-        Self { joints: true, contacts: true }
+        Self { joints: true, contacts: true, particles: true }
     }
 }
 

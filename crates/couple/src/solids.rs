@@ -600,6 +600,7 @@ where
         self.set_carriers(model, frames, &middle, &at, pushing, &tied);
         self.move_carried(model, frames, start, &mut stages.start);
         let there = Motion { position: at, velocity: stages.start.clone(), time: 0.0 };
+        let pushing = if self.keeps.particles { pushing } else { &[] };
         self.set_links(model, frames, &middle, start, &there, pushing, |relative, _| -part * relative);
         self.integrator.undamped = self.damps_after_contact(model);
         let finished = self.integrator.finish(&mut self.solid, motion, stages, report);
@@ -636,6 +637,7 @@ where
         self.set_carriers(model, frames, frames, &stages.next, pushing, &tied);
         self.move_carried(model, frames, motions, velocity);
         let there = Motion { position: stages.next.clone(), velocity: velocity.clone(), time: 0.0 };
+        let pushing = if self.keeps.particles { pushing } else { &[] };
         self.set_links(model, frames, frames, motions, &there, pushing, |_, _| 0.0);
         *velocity = (self.integrator.damp(&self.solid, velocity, stages.dt, report))
             .map_err(|error| error.to_string())?;
@@ -677,6 +679,7 @@ where
             .accept(&mut self.solid, &motion, &mut next, dt, &mut report)
             .map_err(|error| error.to_string())?;
         report.contacts = self.integrator.touches().len() + self.integrator.links.len();
+        report.depth = self.integrator.depth(&next.position);
         Ok((self.state(next), report))
     }
 

@@ -531,3 +531,79 @@ fn parts_follow_what_a_hit_does_to_a_soft_body() {
     assert!(world.state().bodies[0].velocity[0] < 59.0, "they have met");
     assert!(report.parts > at_first, "{} parts, {at_first} if nothing happened", report.parts);
 }
+
+/// Collisions and contact of rigid with soft bodies are stages of the step, whatever the scheme of the soft ones is.
+#[test]
+fn momentum_stays_in_every_scheme_with_explicit_elasticity() {
+    for scheme in [Scheme::A, Scheme::C, Scheme::Newmark] {
+        let mut world = World::<3>::new(V::zeros()).unwrap();
+        let twist = Twist { linear: V::new(2.0, 0.0, 0.0), angular: V::new(0.0, 0.0, 3.0) };
+        let (ball, place) = (Geometry::sphere(0.5).unwrap(), V::new(-1.1, 0.2, 0.0));
+        add(&mut world, Kind::Dynamic, ball, 300.0, Material::new(0.5, 0.5), place, twist);
+        let mesh = ball_tetrahedra(V::zeros(), 0.5, 3).unwrap();
+        set_soft(&mut world, &mesh, matter(1e5, 0.3, 0.01), V::zeros(), |solids| {
+            solids.integrator.scheme = scheme;
+        });
+        let before = world.diagnostics();
+        let (mut most, mut gained) = (0, 0.0f64);
+        for _ in 0..60 {
+            most = most.max(world.step(1.0 / 60.0).unwrap().contact.touching);
+            let now = world.diagnostics();
+            gained = gained.max(now.total_energy / before.total_energy - 1.0);
+            for k in 0..3 {
+                let change = now.momentum[k] - before.momentum[k];
+                assert!(change.abs() < 1e-10 * 600.0, "{scheme:?}: {:?}", now.momentum);
+            }
+        }
+        let slower = world.state().bodies[0].velocity[0];
+        assert!(most > 0 && slower < 1.5, "{scheme:?}: the balls have met: {most} {slower}");
+        // First order schemes are off by more while the balls touch.
+        assert!(gained < 5e-3, "{scheme:?}: gained {gained}");
+    }
+}
+
+/// RDC-7 and RDC-23: self-repulsions of stage I keep near surfaces from coming nearer, those at the end of V stop their velocities; the step has both.
+#[test]
+fn near_surfaces_repel_in_positions_and_at_the_end_in_velocities() {
+    let mut world = World::<3>::new(V::zeros()).unwrap();
+    let (thickness, gap, speed) = (0.05, 0.03, 0.2);
+    let size = V::repeat(0.5);
+    let mut mesh = box_tetrahedra(V::zeros(), size, [1; 3], CubeSplit::Five).unwrap();
+    let upper = V::new(0.0, 0.5 + gap, 0.0);
+    let first = mesh.points.len() as u32;
+    let other = box_tetrahedra(upper, upper + size, [1; 3], CubeSplit::Five).unwrap();
+    mesh.points.extend(&other.points);
+    mesh.elements.extend(other.elements.iter().map(|element| element.map(|node| node + first)));
+    let surface: Vec<[u32; 3]> = mesh.boundary_facets().into_iter().map(|(face, _)| face).collect();
+    let rest: Vec<f64> = mesh.points.iter().flat_map(|x| x.iter().copied()).collect();
+    // Known at rest, pairs that near would be left alone: they start further apart.
+    let apart: Vec<f64> = (rest.chunks_exact(3).enumerate())
+        .flat_map(|(node, x)| [x[0], x[1] + if node >= first as usize { 1.0 } else { 0.0 }, x[2]])
+        .collect();
+    let options = SelfContactOptions { thickness, friction: 0.0, ..SelfContactOptions::default() };
+    set_soft(&mut world, &mesh, matter(1e5, 0.0, 0.0), V::zeros(), |solids| {
+        solids.integrator.self_contact =
+            Some(SelfContact::new(ContactSurface::new(surface), &apart, options));
+    });
+    let mut state = world.state().clone();
+    for node in 0..mesh.points.len() {
+        let sign = if node >= first as usize { -1.0 } else { 1.0 };
+        state.solids.motion.velocity[3 * node + 1] = sign * speed;
+    }
+    assert!(world.restore(state));
+    let dt = 1e-3;
+    world.step(dt).unwrap();
+    let motion = &world.state().solids.motion;
+    let facing = |low: bool| -> Vec<usize> {
+        let wanted = if low { 0.5 } else { 0.5 + gap };
+        (0..mesh.points.len()).filter(|&node| (mesh.points[node][1] - wanted).abs() < 1e-12).collect()
+    };
+    let mean = |nodes: &[usize], values: &[f64]| {
+        nodes.iter().map(|&node| values[3 * node + 1]).sum::<f64>() / nodes.len() as f64
+    };
+    let [below, above] = [facing(true), facing(false)];
+    let distance = mean(&above, &motion.position) - mean(&below, &motion.position);
+    assert!(distance > gap - 0.1 * 2.0 * speed * dt, "moved on into each other: {distance}");
+    let approach = mean(&below, &motion.velocity) - mean(&above, &motion.velocity);
+    assert!(approach < 0.2 * speed, "still approach at {approach} m/s");
+}

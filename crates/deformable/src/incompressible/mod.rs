@@ -306,6 +306,30 @@ where
         Ok(pressed)
     }
 
+    /// For any integrator (spec 3.4, INC-8): changes the positions `predicted` (m) for the end of a step of `dt` seconds from `position` so that the rings have their volumes at rest, to second order in what
+    /// has to be changed. No velocity changes; [`Self::correct_velocity`] is for that which the integrator carries. Returns the displacements of the rigid bodies that are pushed on, as twists over
+    /// the step.
+    ///
+    /// # Errors
+    /// Values that are not finite.
+    pub fn correct_positions(
+        &mut self,
+        solid: &Solid<D>,
+        position: &[f64],
+        predicted: &mut [f64],
+        dt: f64,
+        kept: &Kept<D>,
+        report: &mut IncompressibleReport,
+    ) -> Result<Vec<Twist<D>>, SolveError> {
+        let mut moving: Vec<f64> =
+            predicted.iter().zip(position).map(|(new, old)| (new - old) / dt).collect();
+        let pressed = self.correct_motion(solid, position, &mut moving, dt, kept, report)?;
+        for ((to, from), v) in predicted.iter_mut().zip(position).zip(&moving) {
+            *to = from + dt * v;
+        }
+        Ok(pressed)
+    }
+
     /// Removes the change of volume from `velocity`, with the rings at `position`. Returns the changes of the twists of the rigid bodies that are pushed on.
     ///
     /// # Errors

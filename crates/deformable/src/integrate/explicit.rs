@@ -101,7 +101,10 @@ where
         dt: f64,
     ) -> Result<Vec<Link<D>>, IntegrateError> {
         let meets = !(self.obstacles.is_empty() && self.layers.is_empty());
-        if !self.resists(solid) || (self.links.is_empty() && self.rows.is_empty() && !meets) {
+        if !self.keeps_coming
+            || !self.resists(solid)
+            || (self.links.is_empty() && self.rows.is_empty() && !meets)
+        {
             return Ok(Vec::new());
         }
         let mut links = self.links.clone();

@@ -583,7 +583,7 @@ pub struct ElasticBody {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub over: Vec<Over>,
     /// Keeps its volume: a pressure for the elements around every point, beside the material (for which Poisson's ratio 0 suits best). Tetrahedra, and triangles in
-    /// the plane.
+    /// the plane; sheets in space keep their area. Not both kinds in one scene.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub incompressible: bool,
     /// Quadratic tetrahedra in place of linear ones: points in the middles of all edges, too. They bend without locking, at eight times the cost.
@@ -670,6 +670,10 @@ pub struct DampingSolve {
     pub joints: bool,
     /// Contacts of such bodies with other rigid ones.
     pub rigid_contacts: bool,
+    /// Contacts of soft bodies with moving rigid ones.
+    pub soft_contacts: bool,
+    /// Contacts of soft bodies with rigid ones in the prediction of positions, too, before contact itself acts. Those that part are let go.
+    pub coming_contacts: bool,
     /// Pairs of `self_contact` that approach each other.
     pub pairs: bool,
 }
@@ -692,7 +696,15 @@ pub enum DampingForm {
 
 impl Default for DampingSolve {
     fn default() -> Self {
-        Self { form: DampingForm::default(), sweeps: 5, joints: true, rigid_contacts: true, pairs: false }
+        Self {
+            form: DampingForm::default(),
+            sweeps: 5,
+            joints: true,
+            rigid_contacts: true,
+            soft_contacts: true,
+            coming_contacts: true,
+            pairs: false,
+        }
     }
 }
 
