@@ -28,11 +28,13 @@ pub struct DampingKeeps {
     pub joints: bool,
     /// Contacts of such bodies with other rigid bodies.
     pub contacts: bool,
+    /// Contacts of particles with moving rigid bodies.
+    pub particles: bool,
 }
 
 impl Default for DampingKeeps {
     fn default() -> Self {
-        Self { joints: true, contacts: true }
+        Self { joints: true, contacts: true, particles: true }
     }
 }
 
@@ -314,6 +316,31 @@ where
             if let Some(pressed) = carriers.pressed.get(place) {
                 end[index].velocity += pressed.linear;
                 end[index].angular_momentum += body.angular_momentum_of(&frames[index], &pressed.angular);
+            }
+        }
+        self.push_touched(model, frames, end);
+    }
+
+    /// Adds to `motions` what contact of soft surfaces, in its last stage, did to the bodies that carry particles.
+    pub(crate) fn push_touched(&self, model: &Model<D>, frames: &[Frame<D>], motions: &mut [RigidMotion<D>]) {
+        let touched = self.integrator.carriers.as_ref().map_or(&[][..], |carriers| &carriers.touched);
+        for (&index, change) in self.carriers.iter().zip(touched) {
+            let (body, motion) = (&model.bodies[index as usize], &mut motions[index as usize]);
+            if body.is_dynamic() && *change != Twist::zero() {
+                motion.velocity += change.linear;
+                motion.angular_momentum += body.angular_momentum_of(&frames[index as usize], &change.angular);
+            }
+        }
+    }
+
+    /// Moves the bodies that carry particles on by what contact of soft surfaces, in its last stage, did to them for `dt` seconds.
+    pub(crate) fn move_touched(&self, dt: f64, frames: &mut [Frame<D>]) {
+        let touched = self.integrator.carriers.as_ref().map_or(&[][..], |carriers| &carriers.touched);
+        for (&index, change) in self.carriers.iter().zip(touched) {
+            if *change != Twist::zero() {
+                let frame = &mut frames[index as usize];
+                frame.position += change.linear * dt;
+                frame.rotation = Dim::compose(&Dim::exp(&(change.angular * dt)), &frame.rotation);
             }
         }
     }

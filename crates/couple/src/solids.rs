@@ -15,8 +15,9 @@ use splashdown_deformable::integrate::{IntegrationReport, Integrator, MOST_STRET
 use splashdown_deformable::{ForceError, Solid};
 use splashdown_geometry::Aabb;
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
-use splashdown_rigid::{Body, ContactSolver, Geometry, Motion as RigidMotion};
+use splashdown_rigid::{Body, ContactSolver, Geometry, Motion as RigidMotion, Probes};
 use splashdown_solve::CsrMatrix;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -111,12 +112,26 @@ where
     pub apart: Vec<(String, u32)>,
     /// Rigid bodies that do not touch the particles of each of `bodies`: those that carry some of them, and those that it passes through.
     inside: Vec<Vec<u32>>,
+    /// Carried particles of surfaces, by body and soft body.
+    carried_surfaces: Vec<CarriedSurface<D>>,
     /// Part of the elastic stability limit that explicit steps use.
     pub safety: f64,
     /// Held particles that are let go.
     pub releases: Vec<Release>,
     /// Loads that change in time.
     pub loads: Vec<ScheduledLoad>,
+}
+
+/// Particles of the surface of a soft body that a rigid body carries.
+#[derive(Debug, Clone)]
+struct CarriedSurface<const D: usize> {
+    carrier: u32,
+    /// Place of the soft body among those of the solids.
+    soft: usize,
+    /// Are they inside the carrier, whose own geometry touches before them?
+    covered: bool,
+    /// With their places in the carrier's coordinates (m).
+    points: Arc<[(u32, Vector<D>)]>,
 }
 
 /// A load whose size changes in time.
@@ -255,6 +270,7 @@ where
             carriers: Vec::new(),
             apart: Vec::new(),
             inside: Vec::new(),
+            carried_surfaces: Vec::new(),
             safety: 0.5,
             releases: Vec::new(),
             loads: Vec::new(),
@@ -337,12 +353,64 @@ where
                 own
             })
             .collect();
+        self.find_carried_surfaces(model);
         for (obstacle, &index) in self.integrator.obstacles.iter_mut().zip(&self.followed) {
             let passing =
                 self.bodies.iter().zip(&self.inside).filter(|(_, own)| own.contains(&(index as u32)));
             let range = |particles: &Range<usize>| particles.start as u32..particles.end as u32;
             obstacle.lets_through = passing.map(|(body, _)| range(&body.particles)).collect();
         }
+    }
+
+    fn find_carried_surfaces(&mut self, model: &Model<D>) {
+        let touches = |particle: u32| match &self.integrator.colliders {
+            Colliders::These(nodes) => nodes.binary_search(&particle).is_ok(),
+            Colliders::All => true,
+        };
+        let mut parts: BTreeMap<(u32, usize, bool), Vec<(u32, Vector<D>)>> = BTreeMap::new();
+        for binding in self.bindings.iter().filter(|binding| touches(binding.particle)) {
+            let own = |body: &SolidBody| body.particles.contains(&(binding.particle as usize));
+            let geometry = model.bodies.get(binding.body as usize).and_then(|body| body.geometry.as_ref());
+            if let (Some(soft), Some(geometry)) = (self.bodies.iter().position(own), geometry) {
+                let covered = geometry.signed_distance(&binding.place) < -self.thickness;
+                let points = parts.entry((binding.body, soft, covered)).or_default();
+                points.push((binding.particle, binding.place));
+            }
+        }
+        let part = |((carrier, soft, covered), points): (_, Vec<_>)| CarriedSurface {
+            carrier,
+            soft,
+            covered,
+            points: points.into(),
+        };
+        self.carried_surfaces = parts.into_iter().map(part).collect();
+    }
+
+    /// How carried particles touch other rigid bodies: as points of their carriers. Pairs in `joined` (ascending) never touch.
+    pub(crate) fn probes(&self, model: &Model<D>, joined: &[[u32; 2]]) -> Vec<Probes<D>> {
+        let mut all = Vec::new();
+        for surface in &self.carried_surfaces {
+            let partner = |pair: &[u32; 2]| match *pair {
+                [a, b] if a == surface.carrier => Some(b),
+                [a, b] if b == surface.carrier => Some(a),
+                _ => None,
+            };
+            let mut passes = self.inside[surface.soft].clone();
+            passes.extend(joined.iter().filter_map(partner));
+            if surface.covered {
+                // Only of what the carrier itself passes through do they have to see to it.
+                let apart: BTreeSet<u32> = model.apart.iter().filter_map(partner).collect();
+                if apart.is_empty() {
+                    continue;
+                }
+                passes.extend((0..model.bodies.len() as u32).filter(|body| !apart.contains(body)));
+            }
+            passes.sort_unstable();
+            passes.dedup();
+            let (body, points) = (surface.carrier, surface.points.clone());
+            all.push(Probes { body, points, thickness: self.thickness, passes });
+        }
+        all
     }
 
     /// Pairs of a rigid body and a reached particle (numbered after the `count` bodies) that do not touch.
@@ -358,22 +426,32 @@ where
         pairs
     }
 
-    /// Can the longest part change on the way? Laws that harden and plastic rest shapes have a limit that does; strengths do, too.
-    pub(crate) fn longest_part_varies(&self) -> bool {
-        self.takes_part()
-            && (self.integrator.scheme == Scheme::LinearlyImplicit
-                || self.solid.stable_step_varies()
-                || !self.releases.is_empty()
-                || self.bodies.iter().any(|body| !body.strength.is_empty()))
+    /// Can the elastic limit change on the way? Laws that harden and plastic rest shapes have one that does; strengths do, too.
+    fn elastic_limit_varies(&self) -> bool {
+        self.integrator.scheme == Scheme::LinearlyImplicit
+            || self.solid.stable_step_varies()
+            || !self.releases.is_empty()
+            || self.bodies.iter().any(|body| !body.strength.is_empty())
     }
 
-    /// Longest part (s) of a step that these solids can take at once.
-    pub(crate) fn longest_part(&mut self, state: &SolidState) -> Result<f64, String> {
+    /// Longest part (s) of a step that these solids can take at once; `known` is the elastic limit at the start of the step.
+    pub(crate) fn longest_part(
+        &mut self,
+        state: &SolidState,
+        known: &mut Option<f64>,
+    ) -> Result<f64, String> {
         if !self.takes_part() {
             return Ok(f64::INFINITY);
         }
-        self.follow_schedules(state.motion.time);
-        self.longest_step(&state.motion).map_err(|error| error.to_string())
+        let elastic = match *known {
+            Some(elastic) if !self.elastic_limit_varies() => elastic,
+            _ => {
+                self.follow_schedules(state.motion.time);
+                self.elastic_limit(&state.motion).map_err(|error| error.to_string())?
+            }
+        };
+        *known = Some(elastic);
+        Ok(self.longest_step(&state.motion, elastic))
     }
 
     /// I: the solids from `state`; carriers of particles get what these pull on them.
@@ -466,12 +544,25 @@ where
         Ok(())
     }
 
-    /// IV.2: solids keep off themselves and each other.
-    pub(crate) fn collide_self(&mut self, step: &mut SolidStep) -> Result<(), String> {
+    /// IV.2: solids keep off themselves and each other. Bodies that carry particles answer to it: their momenta in `motions`, with inertias at `before`, and their `frames`.
+    pub(crate) fn collide_self(
+        &mut self,
+        model: &Model<D>,
+        before: &[Frame<D>],
+        motions: &mut [RigidMotion<D>],
+        frames: &mut [Frame<D>],
+        step: &mut SolidStep,
+    ) -> Result<(), String> {
+        if self.integrator.self_contact.is_none() {
+            return Ok(());
+        }
         let _timed = crate::stage("self-contact");
         self.integrator
             .collide_self(&self.solid, &step.motion, &mut step.stages, &mut step.report)
-            .map_err(|error| error.to_string())
+            .map_err(|error| error.to_string())?;
+        self.push_touched(model, before, motions);
+        self.move_touched(step.stages.dt, frames);
+        Ok(())
     }
 
     /// V: velocities at the end of the step from `start`; carriers in `full` get what their particles pull on them.
@@ -509,6 +600,7 @@ where
         self.set_carriers(model, frames, &middle, &at, pushing, &tied);
         self.move_carried(model, frames, start, &mut stages.start);
         let there = Motion { position: at, velocity: stages.start.clone(), time: 0.0 };
+        let pushing = if self.keeps.particles { pushing } else { &[] };
         self.set_links(model, frames, &middle, start, &there, pushing, |relative, _| -part * relative);
         self.integrator.undamped = self.damps_after_contact(model);
         let finished = self.integrator.finish(&mut self.solid, motion, stages, report);
@@ -545,6 +637,7 @@ where
         self.set_carriers(model, frames, frames, &stages.next, pushing, &tied);
         self.move_carried(model, frames, motions, velocity);
         let there = Motion { position: stages.next.clone(), velocity: velocity.clone(), time: 0.0 };
+        let pushing = if self.keeps.particles { pushing } else { &[] };
         self.set_links(model, frames, frames, motions, &there, pushing, |_, _| 0.0);
         *velocity = (self.integrator.damp(&self.solid, velocity, stages.dt, report))
             .map_err(|error| error.to_string())?;
@@ -559,21 +652,25 @@ where
         Ok(())
     }
 
-    /// The state after the step; `bodies` are the final velocities of the rigid bodies at `frames`.
+    /// The state after the step; `bodies` are the velocities of the rigid bodies at `frames`, final but for repulsions between soft surfaces that they carry.
     pub(crate) fn end(
         &mut self,
         model: &Model<D>,
         frames: &[Frame<D>],
-        bodies: &[RigidMotion<D>],
+        bodies: &mut [RigidMotion<D>],
         step: SolidStep,
         mut velocity: Vec<f64>,
     ) -> Result<(SolidState, IntegrationReport), String> {
         let _timed = crate::stage("soft bodies");
         let SolidStep { motion, stages, mut report, .. } = step;
         let dt = stages.dt;
-        self.integrator.repel_at_end(&self.solid, &stages.next, &mut velocity, dt);
         if !self.bindings.is_empty() {
             self.set_carriers(model, frames, frames, &stages.next, &[], &[]);
+            self.move_carried(model, frames, bodies, &mut velocity);
+        }
+        self.integrator.repel_at_end(&self.solid, &stages.next, &mut velocity, dt);
+        if !self.bindings.is_empty() {
+            self.push_touched(model, frames, bodies);
             self.move_carried(model, frames, bodies, &mut velocity);
         }
         self.move_skins(model, frames, bodies, &mut velocity);
@@ -582,6 +679,7 @@ where
             .accept(&mut self.solid, &motion, &mut next, dt, &mut report)
             .map_err(|error| error.to_string())?;
         report.contacts = self.integrator.touches().len() + self.integrator.links.len();
+        report.depth = self.integrator.depth(&next.position);
         Ok((self.state(next), report))
     }
 
@@ -626,21 +724,21 @@ where
         Ok(report)
     }
 
-    /// Longest step from here (s): with explicit elasticity a part of the elastic limit, and no edge changes by more than a tenth unless that would take ten times the steps; with linearly
-    /// implicit elasticity that in which no edge changes by more than three tenths, or the elastic limit.
-    fn longest_step(&mut self, motion: &Motion) -> Result<f64, ForceError> {
-        let scale = match self.integrator.scheme {
-            Scheme::Implicit(_) | Scheme::TwoPass => return Ok(f64::INFINITY),
-            Scheme::C => std::f64::consts::FRAC_1_SQRT_2,
-            _ => 1.0,
-        };
+    /// Part of the limit of stability of explicit elasticity at these positions (s).
+    fn elastic_limit(&mut self, motion: &Motion) -> Result<f64, ForceError> {
+        let scale = if self.integrator.scheme == Scheme::C { std::f64::consts::FRAC_1_SQRT_2 } else { 1.0 };
         self.solid.update(&motion.position)?;
-        let elastic = scale * self.safety * self.solid.stable_step();
-        if self.integrator.scheme == Scheme::LinearlyImplicit {
-            let strained = MOST_STRETCH * self.solid.strain_rate_step(&motion.position, &motion.velocity);
-            return Ok(strained.max(elastic));
+        Ok(scale * self.safety * self.solid.stable_step())
+    }
+
+    /// Longest step from here (s): with explicit elasticity its limit, and no edge changes by more than a tenth unless that would take ten times the steps; with linearly implicit elasticity
+    /// that in which no edge changes by more than three tenths, or the elastic limit. Velocities are those that contact has left, damped or not.
+    fn longest_step(&self, motion: &Motion, elastic: f64) -> f64 {
+        let strained = self.solid.strain_rate_step(&motion.position, &motion.velocity);
+        match self.integrator.scheme {
+            Scheme::LinearlyImplicit => (MOST_STRETCH * strained).max(elastic),
+            _ => elastic.min(strained.max(0.1 * elastic)),
         }
-        Ok(elastic.min(self.solid.strain_rate_step(&motion.position, &motion.velocity).max(0.1 * elastic)))
     }
 
     fn follow_schedules(&mut self, time: f64) {

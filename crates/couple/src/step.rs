@@ -228,6 +228,7 @@ where
         _ => Reached::nothing(),
     };
     let count = model.bodies.len();
+    let probes = soft.as_ref().map_or_else(Vec::new, |solids| solids.probes(model, &linked));
     if let Some(solids) = &soft {
         linked.extend(solids.untouched(&reached, count));
     }
@@ -246,6 +247,7 @@ where
         asleep: &[],
         siblings: &breaking.siblings,
         soft_friction: &soft_friction,
+        probes: &probes,
         articulated: None,
     };
     if let Some(step) = &soft_step {
@@ -343,7 +345,8 @@ where
         reached.join_frames(&mut frames, &step.stages.next);
         let again = push_out(&articulation, &stage, contact, &half.velocities, &mut frames, false);
         reached.part_frames(&mut frames, &mut step.stages.next);
-        solids.collide_self(step).map_err(failed)?;
+        let motions = &mut start.bodies;
+        solids.collide_self(model, &start_frames, motions, &mut frames, step).map_err(failed)?;
         again
     } else {
         push_out(&articulation, &stage, contact, &half.velocities, &mut frames, false)
@@ -468,7 +471,7 @@ where
     let mut soft_report = None;
     let solids = match (soft, soft_step) {
         (Some(solids), Some(step)) => {
-            let bodies = &full.velocities.bodies;
+            let bodies = &mut full.velocities.bodies;
             let (state, report) = solids.end(model, &frames, bodies, step, soft_velocity).map_err(failed)?;
             soft_report = Some(report);
             state

@@ -404,15 +404,12 @@ where
         }
     }
 
-    /// Longest step (s) that the solids can take now; `known` is what they could at the start of the step.
+    /// Longest step (s) that the solids can take now; `known` is the limit of their elasticity at the start of the step.
     fn longest_part(&mut self, known: &mut Option<f64>) -> Result<f64, String> {
-        let Some(solids) = &mut self.solids else { return Ok(f64::INFINITY) };
-        let longest = match *known {
-            Some(longest) if !solids.longest_part_varies() => longest,
-            _ => solids.longest_part(&self.state.solids)?,
-        };
-        *known = Some(longest);
-        Ok(longest)
+        match &mut self.solids {
+            Some(solids) => solids.longest_part(&self.state.solids, known),
+            None => Ok(f64::INFINITY),
+        }
     }
 
     /// What solids remember is that of the state again.

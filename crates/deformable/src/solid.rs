@@ -235,20 +235,19 @@ impl<const D: usize> Solid<D> {
     pub fn strain_rate_step(&self, position: &[f64], velocity: &[f64]) -> f64 {
         let at =
             |values: &[f64], node: u32| Vector::<D>::from_column_slice(&values[D * node as usize..][..D]);
-        let mut fastest: f64 = 0.0;
-        for force in &self.forces {
-            for element in 0..force.elements() {
+        let of_edge = |&node: &u32, first: u32| {
+            let length = (at(position, node) - at(position, first)).norm();
+            let speed = (at(velocity, node) - at(velocity, first)).norm();
+            if length > 0.0 { speed / length } else { 0.0 }
+        };
+        let of_force = |force: &dyn Force<D>| {
+            let fastest = (0..force.elements()).into_par_iter().with_min_len(4096).map(|element| {
                 let nodes = force.element_nodes(element);
-                for &node in &nodes[1..] {
-                    let length = (at(position, node) - at(position, nodes[0])).norm();
-                    let speed = (at(velocity, node) - at(velocity, nodes[0])).norm();
-                    if length > 0.0 {
-                        fastest = fastest.max(speed / length);
-                    }
-                }
-            }
-        }
-        0.1 / fastest
+                nodes[1..].iter().map(|node| of_edge(node, nodes[0])).fold(0.0, f64::max)
+            });
+            fastest.reduce(|| 0.0, f64::max)
+        };
+        0.1 / self.forces.iter().map(|force| of_force(&**force)).fold(0.0, f64::max)
     }
 
     /// Plastic flow at accepted positions (those of the last update).

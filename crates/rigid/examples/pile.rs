@@ -78,6 +78,7 @@ fn main() {
             asleep: &[],
             siblings: &[],
             soft_friction: &[],
+            probes: &[],
             articulated: None,
         };
         let push = |motions: &mut [Motion<3>], time: f64| {

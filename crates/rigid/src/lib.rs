@@ -21,7 +21,7 @@ mod trajectory;
 pub use body::{Body, BodyError, BodyState, Immersion, Kind};
 pub use contact::{
     Clamped, ContactMemory, ContactMethod, ContactOptions, ContactReport, ContactSolver, ContactStage,
-    PushOut, Rest, Sleeping, wake_moved,
+    Probes, PushOut, Rest, Sleeping, wake_moved,
 };
 pub use energy_fix::{EnergyFix, Restored, restore_energy};
 pub use geometry::{DEFAULT_CELLS, Geometry, GeometryError, Hull, HullFace, MassProperties, Solid};

@@ -53,6 +53,7 @@ impl Small {
             asleep: &[],
             siblings: &[],
             soft_friction: &[],
+            probes: &[],
             articulated: None,
         };
         let push = |motions: &mut [Motion<3>], time: f64| {

@@ -683,6 +683,7 @@ where
     let (mut rest, mut position, mut velocity) = (Vec::new(), Vec::new(), Vec::new());
     // Elements that keep their volume.
     let mut constant: Vec<u32> = Vec::new();
+    let mut corners_of_rings = None;
     for body in bodies {
         let name = body.name.as_str();
         if let Geometry::Recorded(own) = &body.geometry {
@@ -822,13 +823,12 @@ where
             let name =
                 if body.elastic.repeat.is_some() { format!("{name}-{}", copy + 1) } else { name.to_owned() };
             if body.elastic.incompressible {
-                let has_volume = match placed.element {
-                    SolidElement::Tetrahedron => true,
-                    SolidElement::Triangle => D == 2,
-                    _ => false,
-                };
-                if !has_volume {
-                    let reason = "`elastic.incompressible` needs tetrahedra, or triangles in the plane";
+                if !matches!(placed.element, SolidElement::Tetrahedron | SolidElement::Triangle) {
+                    return Err(wrong(&name, "`elastic.incompressible` needs tetrahedra or triangles"));
+                }
+                let corners = placed.element.corners();
+                if *corners_of_rings.get_or_insert(corners) != corners {
+                    let reason = "`elastic.incompressible` cannot be for sheets and for bodies of tetrahedra in one scene";
                     return Err(wrong(&name, reason));
                 }
                 constant.extend(placed.elements.iter().map(|node| node + first));
@@ -863,7 +863,9 @@ where
             });
         }
     }
-    if let Some(rings) = Rings::new(D + 1, &constant, &rest).filter(|rings| !rings.is_empty()) {
+    if let Some(rings) =
+        Rings::new(corners_of_rings.unwrap_or(D + 1), &constant, &rest).filter(|rings| !rings.is_empty())
+    {
         let VolumeStep { recovery_time, tolerance, contact_in_prediction, sweeps, monolithic, .. } =
             step.volume;
         if monolithic && !matches!(solids.integrator.scheme, Scheme::B | Scheme::C) {
@@ -905,7 +907,8 @@ where
     }
     crate::build_ties::add_ties(&scene.deformable, &rest, &mut solids)?;
     crate::build_ties::add_embeddings(scene, &rest, &mut solids, &mut surface)?;
-    let DampingSolve { form, sweeps, joints, rigid_contacts, pairs } = step.damping_solve;
+    let DampingSolve { form, sweeps, joints, rigid_contacts, soft_contacts, coming_contacts, pairs } =
+        step.damping_solve;
     solids.integrator.form = match form {
         DampingForm::Projection => ConstraintForm::Projection,
         DampingForm::Sweeps => ConstraintForm::Sweeps(sweeps as usize),
@@ -913,7 +916,8 @@ where
         DampingForm::Kkt => ConstraintForm::Indefinite,
     };
     solids.integrator.keeps_pairs = pairs;
-    solids.keeps = DampingKeeps { joints, contacts: rigid_contacts };
+    solids.integrator.keeps_coming = coming_contacts;
+    solids.keeps = DampingKeeps { joints, contacts: rigid_contacts, particles: soft_contacts };
     world.options_mut().contact_before_damping = step.contact_before_damping;
     for [a, b] in &scene.contact.apart {
         let (bodies, rigid) = (&solids.bodies, &world.model().bodies);

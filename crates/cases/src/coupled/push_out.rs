@@ -51,7 +51,7 @@ fn spheres(out: &mut Measurements, method: PushOut, name: &str) -> Result<(), Ca
     step(&mut world, 1.0 / 60.0)?;
     let bodies = &world.state().bodies;
     let moved = [-bodies[0].frame.position[0], bodies[1].frame.position[0] - 1.9];
-    out.near("moved, mass 1 over mass 3", name, moved[0] / moved[1], 3.0, 1e-9, "inverse masses");
+    out.near("moved, mass 1 over mass 3", name, moved[0] / moved[1], 3.0, 1e-10, "inverse masses");
     out.near(
         "overlap of 0.1 m: moved apart (m)",
         name,

@@ -4,6 +4,7 @@ use crate::CaseError;
 use splashdown_couple::{Binding, SolidBody, SolidElement, Solids, StepReport, World};
 use splashdown_deformable::Elements;
 use splashdown_deformable::collide::Colliders;
+use splashdown_deformable::contact::{ContactSurface, SelfContact, SelfContactOptions};
 use splashdown_deformable::element::{Damping, DampingKind, Material as Matter};
 use splashdown_deformable::integrate::{Motion, Scheme};
 use splashdown_deformable::material::{Lame, Law, Model};
@@ -82,6 +83,8 @@ pub(super) struct Soft {
     pub solids: Solids<3>,
     motion: Motion,
     surface: Vec<u32>,
+    /// Triangles of all surfaces.
+    faces: Vec<[u32; 3]>,
 }
 
 impl Soft {
@@ -92,7 +95,7 @@ impl Soft {
     pub fn with_scheme(world: &World<3>, scheme: Scheme) -> Self {
         let mut solids = Solids::new(world.model().gravity, scheme);
         solids.integrator.tolerance = 1e-8;
-        Self { solids, motion: Motion::default(), surface: Vec::new() }
+        Self { solids, motion: Motion::default(), surface: Vec::new(), faces: Vec::new() }
     }
 
     /// Adds tetrahedra that move with `velocity` (m/s); returns their first particle.
@@ -111,6 +114,7 @@ impl Soft {
         self.add_particles(&mesh.points, &mass[first as usize..], velocity);
         let around = mesh.boundary().map_err(failed("finding the surface"))?;
         self.surface.extend(around.points.iter().map(|node| node + first));
+        self.faces.extend(mesh.boundary_facets().iter().map(|(face, _)| face.map(|node| node + first)));
         self.solids.bodies.push(SolidBody {
             name: format!("soft-{}", self.solids.bodies.len()),
             particles: first as usize..first as usize + mesh.points.len(),
@@ -141,6 +145,7 @@ impl Soft {
         self.solids.solid.add(elements);
         self.add_particles(&mesh.points, &mass[first as usize..], velocity);
         self.surface.extend(first..first + mesh.points.len() as u32);
+        self.faces.extend(mesh.elements.iter().map(|face| face.map(|node| node + first)));
         self.solids.bodies.push(SolidBody {
             name: format!("soft-{}", self.solids.bodies.len()),
             particles: first as usize..first as usize + mesh.points.len(),
@@ -216,6 +221,13 @@ impl Soft {
             }
         }
         mass
+    }
+
+    /// Lets them touch themselves and each other, with their surfaces at a distance of `thickness` (m).
+    pub fn touch_each_other(&mut self, thickness: f64, friction: f64) {
+        let options = SelfContactOptions { thickness, friction, ..SelfContactOptions::default() };
+        let surface = ContactSurface::new(self.faces.clone());
+        self.solids.integrator.self_contact = Some(SelfContact::new(surface, &self.motion.position, options));
     }
 
     /// Puts them into the world.

@@ -106,6 +106,7 @@ fn build(seed: u64) -> Result<World<3>, CaseError> {
             .map_err(failed("meshing"))?;
         soft.add_sheet(&mesh, 0.01, matter(10f64.powf(number(4.0, 5.0)), 0.2, number(0.0, 0.02))?, [0.0; 3])?;
     }
+    soft.touch_each_other(0.02, material.friction);
     soft.finish(&mut world);
     Ok(world)
 }

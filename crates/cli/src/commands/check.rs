@@ -21,7 +21,7 @@ pub struct Arguments {
     /// Change a field before checking, as in `run`
     #[arg(long, value_name = "KEY=VALUE")]
     set: Vec<String>,
-    /// Print JSON: one object a scene with `scene`, `ok` and `problems`
+    /// Print JSON: one object a scene with `scene`, `ok`, `problems` and `notes`
     #[arg(long)]
     json: bool,
     /// Print problems only
@@ -42,23 +42,30 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
     let mut reports = Vec::new();
     let mut bad = 0;
     for scene in &scenes {
-        let trouble = examine(scene, &arguments.set).err();
-        bad += usize::from(trouble.is_some());
+        let examined = examine(scene, &arguments.set);
+        bad += usize::from(examined.is_err());
+        let notes = examined.as_ref().map_or(&[][..], Vec::as_slice);
         if arguments.json {
-            let problems = match &trouble {
-                None => serde_json::json!([]),
-                Some(Trouble::Scene(errors)) => errors.to_json(),
-                Some(Trouble::Other(message)) => serde_json::json!([{ "message": message }]),
+            let problems = match &examined {
+                Ok(_) => serde_json::json!([]),
+                Err(Trouble::Scene(errors)) => errors.to_json(),
+                Err(Trouble::Other(message)) => serde_json::json!([{ "message": message }]),
             };
+            let ok = examined.is_ok();
             reports
-                .push(serde_json::json!({ "scene": scene, "ok": trouble.is_none(), "problems": problems }));
+                .push(serde_json::json!({ "scene": scene, "ok": ok, "problems": problems, "notes": notes }));
             continue;
         }
-        match trouble {
-            None if arguments.quiet => {}
-            None => terminal::say(&format!("{} {scene}", terminal::style().green().apply_to("ok"))),
-            Some(Trouble::Scene(errors)) => terminal::warn(describe(&errors).trim_end()),
-            Some(Trouble::Other(message)) => terminal::warn(&format!("{scene}: {message}")),
+        match &examined {
+            Ok(_) if arguments.quiet => {}
+            Ok(notes) => {
+                terminal::say(&format!("{} {scene}", terminal::style().green().apply_to("ok")));
+                for note in notes {
+                    terminal::warn(&format!("{scene}: note: {note}"));
+                }
+            }
+            Err(Trouble::Scene(errors)) => terminal::warn(describe(errors).trim_end()),
+            Err(Trouble::Other(message)) => terminal::warn(&format!("{scene}: {message}")),
         }
     }
     if arguments.json {
@@ -76,13 +83,14 @@ pub fn describe(errors: &SceneErrors) -> String {
     format!("{errors}\n{}", errors.render(terminal::stderr_has_colour()))
 }
 
-fn examine(scene: &str, set: &[String]) -> Result<(), Trouble> {
+/// What is to be known of a scene that can be used.
+fn examine(scene: &str, set: &[String]) -> Result<Vec<String>, Trouble> {
     if super::is_mesh_file(Path::new(scene)) {
-        return examine_mesh(Path::new(scene)).map_err(Trouble::Other);
+        return examine_mesh(Path::new(scene)).map(|()| Vec::new()).map_err(Trouble::Other);
     }
     let loaded = splashdown_scene::load(scene, set).map_err(Trouble::Scene)?;
     splashdown_scene::prepare(&loaded.scene).map_err(|error| Trouble::Other(error.to_string()))?;
-    Ok(())
+    Ok(splashdown_scene::notes(&loaded.scene))
 }
 
 /// Can the mesh be simulated? A surface must enclose a volume, the elements of a solid must be the right way round.

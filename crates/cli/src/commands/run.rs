@@ -143,6 +143,9 @@ pub fn execute(arguments: &Arguments) -> Result<(), Failure> {
     let loud = !arguments.quiet && !arguments.json;
     if loud {
         terminal::say(&opening(&name, &loaded.scene, &folder, &run.progress(), arguments.resume));
+        for note in splashdown_scene::notes(&loaded.scene) {
+            terminal::warn(&format!("note: {note}"));
+        }
     }
 
     if arguments.view {

@@ -15,7 +15,7 @@ mod stiffness;
 mod tests;
 
 pub use barrier::{Barrier, BarrierOptions};
-pub use impulse::{apply_impulse, relative_velocity};
+pub use impulse::{Response, apply_impulse, relative_velocity};
 pub use intersect::intersections;
 pub(crate) use stiffness::ContactStiffness;
 
@@ -170,7 +170,7 @@ where
 
     pub(crate) fn resolve(
         &mut self,
-        inverse_mass: &[f64],
+        response: &mut Response<'_, D>,
         start: &[f64],
         end: &mut [f64],
         velocity: &mut [f64],
@@ -181,6 +181,6 @@ where
         if !self.options.continuous {
             return Ok(());
         }
-        resolve::resolve(&self.surface, &self.thickness, inverse_mass, start, end, velocity, dt, report)
+        resolve::resolve(&self.surface, &self.thickness, response, start, end, velocity, dt, report)
     }
 }

@@ -1,6 +1,6 @@
 //! Repulsions of near pairs: friction, inelastic stops and springs, in this order (spec 3.16).
 
-use super::impulse::{apply_impulse, relative_velocity};
+use super::impulse::{Response, relative_velocity};
 use super::pairs::Gap;
 use super::{PairKind, SelfContact};
 use splashdown_math::{Dim, Space, Vector};
@@ -15,7 +15,7 @@ where
     /// Acts on `velocity` with the pairs of the last search at `position`; springs only if `elastic`.
     pub(crate) fn repel(
         &self,
-        inverse_mass: &[f64],
+        response: &mut Response<'_, D>,
         position: &[f64],
         velocity: &mut [f64],
         dt: f64,
@@ -33,7 +33,7 @@ where
         };
         for kind in kinds {
             for at in (0..gaps.len()).filter(|&at| self.pairs[at].kind == kind && near(at)) {
-                self.rub(at, &gaps[at], inverse_mass, velocity, dt, elastic);
+                self.rub(at, &gaps[at], response, velocity, dt, elastic);
             }
         }
         for _ in 0..self.options.sweeps {
@@ -43,14 +43,7 @@ where
                     let approach =
                         relative_velocity::<D>(&pair.nodes, &gap.weights, velocity).dot(&gap.normal);
                     if approach < 0.0 {
-                        apply_impulse(
-                            &pair.nodes,
-                            &gap.weights,
-                            &gap.normal,
-                            -approach,
-                            inverse_mass,
-                            velocity,
-                        );
+                        response.push(&pair.nodes, &gap.weights, &gap.normal, -approach, velocity);
                     }
                 }
             }
@@ -62,9 +55,9 @@ where
             for at in (0..gaps.len()).filter(|&at| self.pairs[at].kind == kind && near(at)) {
                 let (pair, gap) = (&self.pairs[at], &gaps[at]);
                 let approach = relative_velocity::<D>(&pair.nodes, &gap.weights, velocity).dot(&gap.normal);
-                let push = self.spring(at, gap, approach, inverse_mass, dt);
+                let push = self.spring(at, gap, approach, response.inverse_mass(), dt);
                 if push > 0.0 {
-                    apply_impulse(&pair.nodes, &gap.weights, &gap.normal, push, inverse_mass, velocity);
+                    response.push(&pair.nodes, &gap.weights, &gap.normal, push, velocity);
                 }
             }
         }
@@ -94,7 +87,7 @@ where
         &self,
         at: usize,
         gap: &Gap<D>,
-        inverse_mass: &[f64],
+        response: &mut Response<'_, D>,
         velocity: &mut [f64],
         dt: f64,
         elastic: bool,
@@ -104,13 +97,13 @@ where
         let approach = relative.dot(&gap.normal);
         let mut change = (-approach).max(0.0);
         if elastic {
-            change += self.spring(at, gap, approach.max(0.0), inverse_mass, dt);
+            change += self.spring(at, gap, approach.max(0.0), response.inverse_mass(), dt);
         }
         let slip = relative - gap.normal * approach;
         let speed = slip.norm();
         if change > 0.0 && speed > 0.0 {
             let lost = (self.options.friction * change).min(speed);
-            apply_impulse(&pair.nodes, &gap.weights, &(slip / -speed), lost, inverse_mass, velocity);
+            response.push(&pair.nodes, &gap.weights, &(slip / -speed), lost, velocity);
         }
     }
 }

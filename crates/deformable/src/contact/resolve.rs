@@ -1,6 +1,6 @@
 //! Collisions along the paths of a step: stopping impulses, then rigid impact zones, until nothing hits (spec 3.16).
 
-use super::impulse::{apply_impulse, relative_velocity};
+use super::impulse::{Response, relative_velocity};
 use super::pairs::{ContactSurface, Gap, first_time, gap};
 use super::paths::Paths;
 use super::{PairKind, SelfContactReport};
@@ -23,12 +23,13 @@ const KEPT: f64 = 0.5;
 /// Parts touch where their distance is below this part of the margin: rounding of their coordinates.
 const TOUCHING: f64 = 1e-6;
 
-/// Moves `end` so that no pair passes through another on the way from `start`, which must be free of intersections; `velocity` takes the change of the average velocity.
+/// Moves `end` so that no pair passes through another on the way from `start`, which must be free of intersections; `velocity` takes the change of the average velocity. Rigid bodies that carry
+/// particles answer to impulses; in rigid impact zones they go where they go.
 #[allow(clippy::too_many_arguments)]
 pub(super) fn resolve<const D: usize>(
     surface: &ContactSurface<D>,
     thickness: &[f64],
-    inverse_mass: &[f64],
+    response: &mut Response<'_, D>,
     start: &[f64],
     end: &mut [f64],
     velocity: &mut [f64],
@@ -62,12 +63,12 @@ where
                 let approach = relative_velocity::<D>(nodes, &gap.weights, &average).dot(&gap.normal);
                 let change = margin(nodes, thickness) / dt - approach;
                 if change > 0.0 {
-                    apply_impulse(nodes, &gap.weights, &gap.normal, change, inverse_mass, &mut average);
-                    for &node in nodes {
+                    response.push(nodes, &gap.weights, &gap.normal, change, &mut average);
+                    response.for_moved(nodes, |node| {
                         for at in D * node as usize..D * (node as usize + 1) {
                             end[at] = start[at] + dt * average[at];
                         }
-                    }
+                    });
                 }
             }
         } else {
@@ -79,7 +80,7 @@ where
                 zones.join(&nodes[..used]);
             }
             report.zone_particles =
-                zones.move_rigidly::<D>(inverse_mass, start, &pushed, end, &mut average, dt);
+                zones.move_rigidly::<D>(response.inverse_mass(), start, &pushed, end, &mut average, dt);
         }
     }
     let touching = |(kind, nodes): &&(PairKind, [u32; 4])| {
@@ -366,8 +367,16 @@ mod tests {
             end.iter_mut().skip(1).step_by(3).take(4).for_each(|y| *y = 0.0);
             let mut velocity = vec![0.0; x.len()];
             let mut report = SelfContactReport::default();
-            let settled =
-                resolve::<3>(&surface, &thickness, &inverse, &x, &mut end, &mut velocity, 1e-3, &mut report);
+            let settled = resolve::<3>(
+                &surface,
+                &thickness,
+                &mut Response::new(&inverse, None),
+                &x,
+                &mut end,
+                &mut velocity,
+                1e-3,
+                &mut report,
+            );
             settled.expect("settled");
             let left = gap::<3>(PairKind::PointFace, &[3, 0, 1, 2], &end).distance;
             assert!(left > 1e-7, "{left:e}");
@@ -392,8 +401,16 @@ mod tests {
         let (thickness, inverse) = ([0.01; 6], [1.0; 6]);
         let (mut end, mut velocity) = (start.clone(), vec![0.0; start.len()]);
         let mut report = SelfContactReport::default();
-        let settled =
-            resolve::<3>(&surface, &thickness, &inverse, &start, &mut end, &mut velocity, 1e-3, &mut report);
+        let settled = resolve::<3>(
+            &surface,
+            &thickness,
+            &mut Response::new(&inverse, None),
+            &start,
+            &mut end,
+            &mut velocity,
+            1e-3,
+            &mut report,
+        );
         let told = settled.expect_err("they touch").to_string();
         assert!(told.contains("touch at the start") && told.contains("particles 3 and"), "{told}");
     }
@@ -439,7 +456,9 @@ mod tests {
             let options = SelfContactOptions { thickness: 1e-3, ..SelfContactOptions::default() };
             let mut contact = SelfContact::new(surface.clone(), &start, options);
             let mut report = SelfContactReport::default();
-            contact.resolve(&inverse, &start, &mut end, &mut velocity, dt, &mut report).unwrap();
+            contact
+                .resolve(&mut Response::new(&inverse, None), &start, &mut end, &mut velocity, dt, &mut report)
+                .unwrap();
             assert!(report.zone_particles > 0, "{report:?}");
             assert!(report.rounds > IMPULSE_ROUNDS, "{report:?}");
             assert_eq!(intersections(&surface, &end), 0);

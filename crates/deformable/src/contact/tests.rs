@@ -90,7 +90,7 @@ fn repulsions_between_colliding_boxes_keep_momentum() {
             .collect();
         for elastic in [false, true] {
             let mut v = start.clone();
-            contact.repel(&inverse, &x, &mut v, 1e-3, elastic);
+            contact.repel(&mut Response::new(&inverse, None), &x, &mut v, 1e-3, elastic);
             let ((p, l, size), (p_after, l_after, _)) = (momenta(&start), momenta(&v));
             assert!(v.iter().zip(&start).any(|(a, b)| (a - b).abs() > 0.1));
             assert!((p - p_after).norm() < 1e-14 * size, "{friction} {elastic}");
@@ -124,7 +124,7 @@ fn pairs_remember_the_side_that_they_were_on() {
     let pushed = |contact: &mut SelfContact<3>| {
         contact.find_pairs(&through);
         let mut v = vec![0.0; 18];
-        contact.repel(&inverse, &through, &mut v, 1e-3, true);
+        contact.repel(&mut Response::new(&inverse, None), &through, &mut v, 1e-3, true);
         v[11]
     };
     let (mut fresh, _) = point_and_face(0.0);
@@ -146,7 +146,7 @@ fn repulsions_rub_by_coulombs_law() {
         contact.find_pairs(&x);
         let mut v = vec![0.0; 18];
         (v[9], v[11]) = (slip, -1.0);
-        contact.repel(&inverse, &x, &mut v, 1e-3, false);
+        contact.repel(&mut Response::new(&inverse, None), &x, &mut v, 1e-3, false);
         assert!(
             (v[9] - left).abs() < 1e-12 && v[10].abs() < 1e-12 && v[11].abs() < 1e-12,
             "{friction}: {v:?}"

@@ -113,6 +113,9 @@ pub struct IncompressibleReport {
     pub null_part: f64,
     /// Solves that stopped before their tolerance.
     pub unfinished: usize,
+    /// Corrections apart from damping although one solve was asked for, because moving rigid bodies carry or touch what keeps its volume.
+    #[serde(default)]
+    pub split: usize,
     /// Largest part of the velocity of pairs that sweeps left; zero without sweeps.
     #[serde(default)]
     pub leak: f64,
@@ -129,6 +132,12 @@ impl IncompressibleReport {
     pub(crate) fn add_part(&mut self, part: &Self) {
         self.iterations += part.iterations;
         self.ring_error = self.ring_error.max(part.ring_error);
+        self.mean_ring_error = self.mean_ring_error.max(part.mean_ring_error);
+        for (worst, own) in self.divergence.iter_mut().zip(part.divergence) {
+            *worst = worst.max(own);
+        }
+        self.null_part = self.null_part.max(part.null_part);
+        self.split += part.split;
         self.total_error =
             if part.total_error.abs() > self.total_error.abs() { part.total_error } else { self.total_error };
         self.unfinished += part.unfinished;
@@ -285,6 +294,7 @@ where
             }
             let (ring_error, total_error) = self.errors(&at);
             if step == 0 {
+                report.split += usize::from(self.options.monolithic);
                 (report.ring_error, report.total_error) = (ring_error, total_error);
                 report.mean_ring_error = self.mean_error();
             }
@@ -292,6 +302,30 @@ where
             let more = self.project(solid, moving, step == 0, &wanted, 1.0 / dt, kept, report)?;
             pressed.resize(more.len(), Twist::zero());
             pressed.iter_mut().zip(&more).for_each(|(pressed, more)| *pressed += *more);
+        }
+        Ok(pressed)
+    }
+
+    /// For any integrator (spec 3.4, INC-8): changes the positions `predicted` (m) for the end of a step of `dt` seconds from `position` so that the rings have their volumes at rest, to second order in what
+    /// has to be changed. No velocity changes; [`Self::correct_velocity`] is for that which the integrator carries. Returns the displacements of the rigid bodies that are pushed on, as twists over
+    /// the step.
+    ///
+    /// # Errors
+    /// Values that are not finite.
+    pub fn correct_positions(
+        &mut self,
+        solid: &Solid<D>,
+        position: &[f64],
+        predicted: &mut [f64],
+        dt: f64,
+        kept: &Kept<D>,
+        report: &mut IncompressibleReport,
+    ) -> Result<Vec<Twist<D>>, SolveError> {
+        let mut moving: Vec<f64> =
+            predicted.iter().zip(position).map(|(new, old)| (new - old) / dt).collect();
+        let pressed = self.correct_motion(solid, position, &mut moving, dt, kept, report)?;
+        for ((to, from), v) in predicted.iter_mut().zip(position).zip(&moving) {
+            *to = from + dt * v;
         }
         Ok(pressed)
     }
@@ -308,6 +342,7 @@ where
         kept: &Kept<D>,
         report: &mut IncompressibleReport,
     ) -> Result<Vec<Twist<D>>, SolveError> {
+        report.split += usize::from(self.options.monolithic);
         self.rings.update(position);
         let before = self.divergence(velocity);
         let pressed = self.project(solid, velocity, true, &vec![0.0; self.rings.len()], 0.0, kept, report)?;
@@ -412,13 +447,18 @@ where
             *velocity -= change;
         }
         pressure.truncate(self.rings.len());
+        self.keep_pressures(pressure, report);
+        Ok(pressed)
+    }
+
+    /// Keeps the pressures of a solve for diagnosis, without what pushes nothing.
+    fn keep_pressures(&mut self, mut pressure: Vec<f64>, report: &mut IncompressibleReport) {
         let size = |p: &[f64]| p.iter().map(|p| p * p).sum::<f64>().sqrt();
         let whole = pressure.clone();
         self.rings.remove_null_modes(&mut pressure);
         let null: Vec<f64> = whole.iter().zip(&pressure).map(|(all, kept)| all - kept).collect();
         report.null_part = if size(&whole) > 0.0 { size(&null) / size(&whole) } else { 0.0 };
         self.pressures = pressure;
-        Ok(pressed)
     }
 }
 

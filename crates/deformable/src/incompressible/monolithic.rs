@@ -51,6 +51,7 @@ where
         report: &mut IncompressibleReport,
     ) -> Result<Coupled, SolveError> {
         (report.ring_error, report.total_error) = self.errors(position);
+        report.mean_ring_error = self.mean_error();
         let wanted = self.wanted_rates(dt);
         let mut target = vec![0.0; self.rings.len() + kept.pairs.len()];
         apply_rows(&self.rings, kept.pairs, step.free, &mut target);
@@ -75,7 +76,14 @@ where
         let mut target = vec![0.0; self.rings.len() + kept.pairs.len()];
         apply_rows(&self.rings, kept.pairs, start, &mut target);
         target[..self.rings.len()].iter_mut().for_each(|rate| *rate *= share);
-        self.coupled(solid, step, &target, kept, report)
+        let before = self.divergence(step.free);
+        let coupled = self.coupled(solid, step, &target, kept, report)?;
+        // At the end of the step, on which the velocity goes as far again as it has come.
+        let part = 1.0 - share;
+        let end: Vec<f64> =
+            start.iter().zip(&coupled.velocity).map(|(start, v)| start + (v - start) / part).collect();
+        report.divergence = [before, self.divergence(&end)];
+        Ok(coupled)
     }
 
     fn coupled(
@@ -140,8 +148,7 @@ where
         constraints.filter(&mut change);
         let velocity = step.free.iter().zip(&change).map(|(free, change)| free - change).collect();
         impulse.iter_mut().for_each(|impulse| *impulse = -*impulse);
-        self.pressures = z[damping..damping + self.rings.len()].to_vec();
-        self.rings.remove_null_modes(&mut self.pressures);
+        self.keep_pressures(z[damping..damping + self.rings.len()].to_vec(), report);
         Ok(Coupled { velocity, impulse })
     }
 }

@@ -246,3 +246,100 @@ fn lost_volume_comes_back_no_faster_than_allowed_and_makes_no_velocity() {
     }
     assert!(errors[4] > 0.015 && errors[8] < 1e-4, "{errors:?}");
 }
+
+/// INC-8: an integrator that knows nothing of volume, here one that only throws particles about, keeps it by the two public calls.
+#[test]
+fn any_integrator_keeps_volume_by_two_calls() {
+    let (simplices, rest) = cube(3, CubeSplit::Five);
+    let mut random = TestNumbers::new(12);
+    let solid = unit_solid::<3>(rest.len() / 3);
+    let options = IncompressibleOptions { tolerance: 1e-10, max_iterations: 5000, ..Default::default() };
+    let mut body = Incompressible::new(Rings::<3>::new(4, &simplices, &rest).unwrap(), options);
+    let kept = Kept::objects(&[], &[]);
+    let (mut x, dt) = (rest.clone(), 0.01);
+    let mut v: Vec<f64> = x.iter().map(|_| random.uniform(-0.3, 0.3)).collect();
+    for _ in 0..10 {
+        let mut next: Vec<f64> = x.iter().zip(&v).map(|(x, v)| x + dt * v).collect();
+        body.correct_positions(&solid, &x, &mut next, dt, &kept, &mut NOTHING()).unwrap();
+        let mut report = NOTHING();
+        body.correct_velocity(&solid, &next, &mut v, &kept, &mut report).unwrap();
+        assert!(report.divergence[1] < 1e-7, "{report:?}");
+        x = next;
+        // A position correction alone leaves the velocity what it was; and its error is of second order in the step.
+        assert!(body.errors(&x).0 < 1e-3, "{}", body.errors(&x).0);
+    }
+    let moved: f64 = x.iter().zip(&rest).map(|(x, rest)| (x - rest).abs()).sum();
+    assert!(moved > 0.1 * rest.len() as f64 * 0.01, "{moved}");
+}
+
+/// INC-23: in the one solve with damping particles on objects keep their normal velocities, pairs in contact their relative ones, rings get theirs, and the damping is that of the new velocity.
+#[test]
+fn contacts_are_rows_of_the_one_solve() {
+    use crate::Elements;
+    use crate::collide::Touch;
+    use crate::element::{Damping, DampingKind, Material};
+    use crate::material::{Lame, Law, Model};
+    let mesh = box_tetrahedra(Vector::zeros(), Vector::repeat(1.0), [3; 3], CubeSplit::Six).unwrap();
+    let material = Material {
+        law: Law::safe(Model::NeoHookean),
+        lame: Lame::new(10.0, 0.0).unwrap(),
+        density: 1.0,
+        damping: Damping { kind: DampingKind::Linear, time: 0.1 },
+    };
+    let elements = Elements::tetrahedra(&mesh, 0, material).unwrap();
+    let mut mass = vec![0.0; mesh.points.len()];
+    elements.add_masses(&mut mass);
+    let mut solid = Solid::<3>::new(mass, vec![false; mesh.points.len()], Vector::zeros());
+    solid.add(elements);
+    let x = flat(&mesh.points);
+    solid.update(&x).unwrap();
+    let mut random = TestNumbers::new(4);
+    let free: Vec<f64> = x.iter().map(|_| random.uniform(-1.0, 1.0)).collect();
+    let touch = |node: u32, normal: Vector<3>| Touch {
+        node,
+        normal,
+        body_velocity: Vector::zeros(),
+        friction: 0.0,
+        obstacle: 0,
+    };
+    let touches = [touch(0, Vector::<3>::new(0.0, 1.0, 0.0)), touch(3, Vector::<3>::new(0.6, 0.0, -0.8))];
+    let row = |nodes: [u32; 4], weights: [f64; 4]| ContactRow {
+        nodes,
+        weights,
+        normal: Vector::<3>::new(0.0, 0.6, 0.8),
+    };
+    // A point against a face and an edge against an edge that share particles.
+    let pairs = [row([5, 9, 14, 20], [1.0, -0.2, -0.3, -0.5]), row([9, 14, 30, 33], [0.4, 0.6, -0.7, -0.3])];
+    let simplices: Vec<u32> = mesh.elements.iter().flatten().copied().collect();
+    let options = IncompressibleOptions { max_iterations: 20000, monolithic: true, ..Default::default() };
+    let mut body = Incompressible::new(Rings::<3>::new(4, &simplices, &x).unwrap(), options);
+    let step = CoupledStep { free: &free, tau: 0.05, tolerance: 1e-12 };
+    let kept = Kept::objects(&touches, &pairs);
+    let mut report = NOTHING();
+    let solved = body.coupled_motion(&solid, &x, &step, 0.1, &kept, &mut report).unwrap();
+    assert!(report.unfinished == 0, "{report:?}");
+    let v = &solved.velocity;
+    for touch in &touches {
+        let along =
+            |v: &[f64]| touch.normal.dot(&Vector::<3>::from_column_slice(&v[3 * touch.node as usize..][..3]));
+        assert!((along(v) - along(&free)).abs() < 1e-12);
+    }
+    for pair in &pairs {
+        assert!((pair.speed(v) - pair.speed(&free)).abs() < 1e-8, "{} {}", pair.speed(v), pair.speed(&free));
+    }
+    let mut rate = vec![0.0; body.rings().len()];
+    body.rings().apply(v, &mut rate);
+    assert!(rate.iter().all(|rate| rate.abs() < 1e-8), "{rate:?}");
+    // M (v - free) = tau D v + impulses of pressures, pairs and objects: nothing else acts on an inner particle without a pair.
+    let mut damping = vec![0.0; x.len()];
+    solid.add_damping(v, &mut damping);
+    let mut pressed = vec![0.0; x.len()];
+    body.rings().add_transpose(body.pressures(), &mut pressed);
+    let used: Vec<u32> = pairs.iter().flat_map(|pair| pair.nodes).chain([0, 3]).collect();
+    for node in (0..solid.len()).filter(|node| !used.contains(&(*node as u32))) {
+        for at in 3 * node..3 * node + 3 {
+            let gained = solid.masses()[node] * (v[at] - free[at]);
+            assert!((gained - 0.05 * damping[at] + pressed[at]).abs() < 1e-8, "{node}: {gained}");
+        }
+    }
+}

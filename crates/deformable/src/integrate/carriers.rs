@@ -46,6 +46,8 @@ where
     pub change: Vec<Twist<D>>,
     /// By how much pressures of incompressible bodies changed them, in the last correction; empty without any.
     pub pressed: Vec<Twist<D>>,
+    /// By how much contact of the surfaces of soft bodies changed them, in its last stage; empty without any.
+    pub touched: Vec<Twist<D>>,
 }
 
 impl<const D: usize> Carriers<D>
@@ -54,7 +56,7 @@ where
 {
     /// Carriers at rest with what they carry.
     pub fn new(carriers: Vec<Carrier<D>>, bound: Vec<Bound<D>>) -> Self {
-        Self { carriers, bound, change: Vec::new(), pressed: Vec::new() }
+        Self { carriers, bound, change: Vec::new(), pressed: Vec::new(), touched: Vec::new() }
     }
 
     /// Numbers of a twist.
@@ -67,6 +69,21 @@ where
             let twist = Twist::<D>::read(&tail[at..at + Self::SIZE]);
             let first = D * bound.particle as usize;
             particles[first..first + D].copy_from_slice(twist.at(&bound.arm).as_slice());
+        }
+    }
+
+    /// Gives carried particles the velocities `start` (m/s) with what the last velocity solve and pressures changed of the twists.
+    pub(super) fn add_changes(&self, start: &[f64], velocity: &mut [f64]) {
+        for bound in &self.bound {
+            let place = bound.carrier as usize;
+            let own = D * bound.particle as usize..D * (bound.particle as usize + 1);
+            velocity[own.clone()].copy_from_slice(&start[own]);
+            for twist in [self.change.get(place), self.pressed.get(place)].into_iter().flatten() {
+                let more = twist.at(&bound.arm);
+                for axis in 0..D {
+                    velocity[D * bound.particle as usize + axis] += more[axis];
+                }
+            }
         }
     }
 

@@ -13,6 +13,7 @@ use super::{
     Carriers, ConstraintRow, IntegrateError, IntegrationReport, Integrator, Link, Motion, Scheme, SolveCount,
 };
 use crate::collide::{Collision, CollisionMethod, Obstacle, Path, Touch, friction_map};
+use crate::contact::Response;
 use crate::force::read;
 use crate::incompressible::{Kept, Pushed};
 use crate::solid::Solid;
@@ -100,7 +101,10 @@ where
         dt: f64,
     ) -> Result<Vec<Link<D>>, IntegrateError> {
         let meets = !(self.obstacles.is_empty() && self.layers.is_empty());
-        if !self.resists(solid) || (self.links.is_empty() && self.rows.is_empty() && !meets) {
+        if !self.keeps_coming
+            || !self.resists(solid)
+            || (self.links.is_empty() && self.rows.is_empty() && !meets)
+        {
             return Ok(Vec::new());
         }
         let mut links = self.links.clone();
@@ -311,7 +315,14 @@ where
         };
         if let (true, Some(contact)) = (self.scheme.repels(), &mut self.self_contact) {
             contact.find_pairs(&motion.position);
-            contact.repel(&solid.inverse_masses(), &motion.position, &mut moving, dt, true);
+            if let Some(carriers) = &self.carriers {
+                carriers.add_changes(&motion.velocity, &mut moving);
+            }
+            let masses = solid.inverse_masses();
+            let mut response = Response::new(&masses, self.carriers.as_ref());
+            contact.repel(&mut response, &motion.position, &mut moving, dt, true);
+            let touched = response.change;
+            self.carriers.iter_mut().for_each(|carriers| carriers.touched.clone_from(&touched));
         }
         // Newmark goes on from the half step, the others from its start.
         let start = if self.scheme == Scheme::Newmark { moving.clone() } else { motion.velocity.clone() };
@@ -338,7 +349,8 @@ where
         Ok(())
     }
 
-    /// IV.2: self-contact between the accepted and the new positions: corrects these, and the velocities by what the average velocity changed.
+    /// IV.2: self-contact between the accepted and the new positions: corrects these, and the velocities by what the average velocity changed. By how much it changed the twists of the rigid bodies
+    /// that carry particles is in [`Carriers::touched`]: they have moved on by as much.
     ///
     /// # Errors
     /// Contact that cannot be resolved.
@@ -351,14 +363,18 @@ where
         report: &mut IntegrationReport,
     ) -> Result<(), IntegrateError> {
         if let Some(contact) = &mut self.self_contact {
+            let masses = solid.inverse_masses();
+            let mut response = Response::new(&masses, self.carriers.as_ref());
             contact.resolve(
-                &solid.inverse_masses(),
+                &mut response,
                 &motion.position,
                 &mut stages.next,
                 &mut stages.start,
                 stages.dt,
                 &mut report.self_contact,
             )?;
+            let touched = response.change;
+            self.carriers.iter_mut().for_each(|carriers| carriers.touched.clone_from(&touched));
         }
         Ok(())
     }
@@ -386,11 +402,15 @@ where
         velocity
     }
 
-    /// V, last: friction and inelastic repulsions between surfaces, no springs.
+    /// V, last: friction and inelastic repulsions between surfaces, no springs. What rigid bodies that carry particles get of it is in [`Carriers::touched`].
     #[inline(never)]
     pub fn repel_at_end(&mut self, solid: &Solid<D>, next: &[f64], velocity: &mut [f64], dt: f64) {
         if let (true, Some(contact)) = (self.scheme.repels(), &mut self.self_contact) {
-            contact.repel(&solid.inverse_masses(), next, velocity, dt, false);
+            let masses = solid.inverse_masses();
+            let mut response = Response::new(&masses, self.carriers.as_ref());
+            contact.repel(&mut response, next, velocity, dt, false);
+            let touched = response.change;
+            self.carriers.iter_mut().for_each(|carriers| carriers.touched.clone_from(&touched));
         }
     }
 

@@ -7,7 +7,7 @@
 use super::newton::{Objective, minimise};
 use super::{IntegrateError, IntegrationReport, Integrator, Motion};
 use crate::collide::ranks;
-use crate::contact::Barrier;
+use crate::contact::{Barrier, Response};
 use crate::solid::Solid;
 use serde::{Deserialize, Serialize};
 use splashdown_math::{Dim, Space};
@@ -283,7 +283,13 @@ where
         let meet = |own: &mut Self, solid: &Solid<D>, free: &mut Motion, report: &mut IntegrationReport| {
             if let Some(contact) = &mut own.self_contact {
                 contact.find_pairs(&start.position);
-                contact.repel(&solid.inverse_masses(), &start.position, &mut free.velocity, dt, true);
+                contact.repel(
+                    &mut Response::new(&solid.inverse_masses(), None),
+                    &start.position,
+                    &mut free.velocity,
+                    dt,
+                    true,
+                );
             }
             let moving = free.velocity.clone();
             free.position = super::explicit::plus(&start.position, dt, &moving);
@@ -292,8 +298,15 @@ where
             (own.touches, _) = own.stop_particles(&start, &moving, dt, movable, position, velocity)?;
             if let Some(contact) = &mut own.self_contact {
                 let (masses, report) = (solid.inverse_masses(), &mut report.self_contact);
-                contact.resolve(&masses, &start.position, position, velocity, dt, report)?;
-                contact.repel(&masses, position, velocity, dt, false);
+                contact.resolve(
+                    &mut Response::new(&masses, None),
+                    &start.position,
+                    position,
+                    velocity,
+                    dt,
+                    report,
+                )?;
+                contact.repel(&mut Response::new(&masses, None), position, velocity, dt, false);
             }
             Ok(())
         };

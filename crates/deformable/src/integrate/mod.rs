@@ -221,6 +221,12 @@ pub struct IntegrationReport {
     /// Velocity solves whose tolerance was below that and was raised to it.
     #[serde(default)]
     pub loosened: usize,
+    /// Rows that a velocity solve with damping kept, at most: contacts, joints, pairs.
+    #[serde(default)]
+    pub kept: usize,
+    /// Deepest that a particle is in an obstacle, static or moved as told, at the end of the step (m).
+    #[serde(default)]
+    pub depth: f64,
 }
 
 impl IntegrationReport {
@@ -243,6 +249,8 @@ impl IntegrationReport {
         self.residual = self.residual.max(part.residual);
         self.loosened += part.loosened;
         self.leak = self.leak.max(part.leak);
+        self.kept = self.kept.max(part.kept);
+        self.depth = self.depth.max(part.depth);
         self.incompressible.add_part(&part.incompressible);
         self.contacts = part.contacts;
         self.self_contact = part.self_contact;
@@ -253,6 +261,7 @@ impl IntegrationReport {
         self.linear_iterations += solve.iterations;
         self.leak = self.leak.max(solve.leak);
         self.loosened += solve.loosened;
+        self.kept = self.kept.max(solve.kept);
     }
 }
 
@@ -262,6 +271,7 @@ struct SolveCount {
     iterations: usize,
     leak: f64,
     loosened: usize,
+    kept: usize,
 }
 
 impl SolveCount {
@@ -269,6 +279,7 @@ impl SolveCount {
         self.iterations += more.iterations;
         self.leak = self.leak.max(more.leak);
         self.loosened += more.loosened;
+        self.kept = self.kept.max(more.kept);
     }
 }
 
@@ -314,6 +325,8 @@ where
     pub form: ConstraintForm,
     /// Does damping keep the pairs of self-contact that approach each other, too?
     pub keeps_pairs: bool,
+    /// Does damping of the prediction, stage I, keep contacts of particles? Without it only what is an equality is kept there (spec 3.3), so that nothing could stick.
+    pub keeps_coming: bool,
     /// Leaves out damping in the stages of explicit schemes: [`Self::damp`] sees to it.
     pub undamped: bool,
     /// Options of implicit steps.
@@ -378,6 +391,7 @@ where
             rows: Vec::new(),
             form: ConstraintForm::default(),
             keeps_pairs: false,
+            keeps_coming: true,
             undamped: false,
             implicit: ImplicitOptions::default(),
             touches: Vec::new(),
@@ -386,6 +400,15 @@ where
             unfinished: 0,
             workspace: Workspace::default(),
         }
+    }
+
+    /// Deepest that a particle at `position` is in the obstacle that it touches (m).
+    pub fn depth(&self, position: &[f64]) -> f64 {
+        let gap = |touch: &Touch<D>| {
+            let obstacle = self.obstacles.get(touch.obstacle as usize)?;
+            Some(obstacle.thickness - obstacle.probe(&read::<D>(position, touch.node)).distance)
+        };
+        self.touches.iter().filter_map(gap).fold(0.0, f64::max)
     }
 
     /// Contacts with obstacles of the last step.

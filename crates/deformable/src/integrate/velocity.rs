@@ -459,7 +459,8 @@ where
         }
         operator.apply(&change, &mut image);
         image.iter_mut().zip(&force).for_each(|(image, force)| *image -= force);
-        Ok(Changed { change, reaction: image, count: SolveCount { iterations, leak, loosened } })
+        let kept = links.len() + self.rows.len();
+        Ok(Changed { change, reaction: image, count: SolveCount { iterations, leak, loosened, kept } })
     }
 
     /// The change of `velocity` over `tau` seconds by the forces at the last update, damping implicit, and the number of iterations. That of the carriers is left

@@ -97,13 +97,11 @@ where
         report: &mut IntegrationReport,
     ) -> Result<(), IntegrateError> {
         let Some(incompressible) = &mut self.incompressible else { return Ok(()) };
-        let mut moving: Vec<f64> =
-            next.position.iter().zip(&motion.position).map(|(new, old)| (new - old) / dt).collect();
         let pairs = self.self_contact.as_ref().map_or_else(Vec::new, |c| c.rows(&next.position, 1.0));
         let kept = Kept::objects(&self.touches, &pairs);
         let report = &mut report.incompressible;
-        incompressible.correct_motion(solid, &motion.position, &mut moving, dt, &kept, report)?;
-        let mut corrected = plus(&motion.position, dt, &moving);
+        let mut corrected = next.position.clone();
+        incompressible.correct_positions(solid, &motion.position, &mut corrected, dt, &kept, report)?;
         if let Some(contact) = &self.self_contact {
             let change: Vec<f64> = corrected.iter().zip(&next.position).map(|(to, from)| to - from).collect();
             let part = contact.free_part(&next.position, &change);

@@ -121,7 +121,9 @@ where
             let alone = (dt * a.norm().max(b.norm())).min(sizes);
             Reach::from(margin + (dt * (a - b).norm()).max(alone))
         };
-        Self::narrow(bodies, &poses, &candidates, reach)
+        let mut all = Self::narrow(bodies, &poses, &candidates, reach);
+        all.add_probes(stage, &poses, frames, motions, &spins, active);
+        all
     }
 
     /// Contacts of `candidates` within `reach`.

@@ -24,6 +24,7 @@ mod manifold;
 mod memory;
 mod newton;
 mod options;
+mod probes;
 mod projection;
 mod propagation;
 pub mod push_out;
@@ -39,6 +40,7 @@ pub use graph::{islands, levels};
 pub use impulse::{Clamp, ClampSide, InverseInertia, PointImpulse, clamp_energy, contact_impulse};
 pub use memory::ContactMemory;
 pub use options::{Clamped, ContactMethod, ContactOptions, ContactReport, PushOut};
+pub use probes::Probes;
 pub use rest::{Rest, Sleeping, wake_moved};
 
 use crate::collide::Touch;
@@ -74,6 +76,8 @@ where
     pub asleep: &'a [bool],
     /// For each body its friction coefficient against particles of deformable bodies; those beyond the end of the list use their own.
     pub soft_friction: &'a [f64],
+    /// Points by which bodies touch others besides their own geometry. The pair has the material of the two bodies.
+    pub probes: &'a [Probes<D>],
     /// How bodies that joints hold respond where they are in this stage: all of a set together. What contact then does to velocities is what it does to each
     /// body by itself; the impulses of the joints that go with it are to follow ([`crate::joint::hold_against_contact`]). Without it joints do not count.
     pub articulated: Option<&'a Articulated<D>>,

@@ -583,7 +583,7 @@ pub struct ElasticBody {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub over: Vec<Over>,
     /// Keeps its volume: a pressure for the elements around every point, beside the material (for which Poisson's ratio 0 suits best). Tetrahedra, and triangles in
-    /// the plane.
+    /// the plane; sheets in space keep their area. Not both kinds in one scene.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub incompressible: bool,
     /// Quadratic tetrahedra in place of linear ones: points in the middles of all edges, too. They bend without locking, at eight times the cost.
@@ -615,7 +615,8 @@ impl Precision {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ElasticStep {
-    /// Time integration. Explicit schemes divide the step as their stability needs; implicit ones take it whole.
+    /// Time integration. Explicit schemes divide the step as their stability needs; implicit ones take it whole. With `backward_euler`, `average_acceleration`, `quasistatic` and `two_pass` rigid bodies
+    /// that move freely do not feel soft ones; `check` and `run` say so.
     pub integrator: ElasticIntegrator,
     /// Coefficient of friction against rigid bodies that have none of their own.
     #[schemars(range(min = 0))]
@@ -635,7 +636,7 @@ pub struct ElasticStep {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(extend("exclusiveMinimum" = 0), range(max = 0.1))]
     pub solve_tolerance: Option<f64>,
-    /// Contact of bodies of elements with themselves and each other. Default: none.
+    /// Contact of bodies of elements with themselves and each other. Default: none, they pass through each other, and `check` and `run` say so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub self_contact: Option<SelfContactDescription>,
     /// Most Newton iterations of an implicit step.
@@ -669,6 +670,10 @@ pub struct DampingSolve {
     pub joints: bool,
     /// Contacts of such bodies with other rigid ones.
     pub rigid_contacts: bool,
+    /// Contacts of soft bodies with moving rigid ones.
+    pub soft_contacts: bool,
+    /// Contacts of soft bodies with rigid ones in the prediction of positions, too, before contact itself acts. Those that part are let go.
+    pub coming_contacts: bool,
     /// Pairs of `self_contact` that approach each other.
     pub pairs: bool,
 }
@@ -691,7 +696,15 @@ pub enum DampingForm {
 
 impl Default for DampingSolve {
     fn default() -> Self {
-        Self { form: DampingForm::default(), sweeps: 5, joints: true, rigid_contacts: true, pairs: false }
+        Self {
+            form: DampingForm::default(),
+            sweeps: 5,
+            joints: true,
+            rigid_contacts: true,
+            soft_contacts: true,
+            coming_contacts: true,
+            pairs: false,
+        }
     }
 }
 
@@ -800,9 +813,9 @@ pub enum ElasticIntegrator {
     /// Elastic forces at the end of the step, by the stiffness at its start; first order, damps what the step does not resolve. For soft bodies in fluids, with which it is solved in one system:
     /// steps follow the flow. Contact works both ways, with friction; stacks of several soft bodies want steps of a hundredth of a second. Not with bound particles and self-contact.
     LinearlyImplicit,
-    /// Fully implicit, first order, damps what the step does not resolve.
+    /// Fully implicit, first order, damps what the step does not resolve. One way: rigid bodies do not feel it.
     BackwardEuler,
-    /// Fully implicit, second order.
+    /// Fully implicit, second order. One way: rigid bodies do not feel it.
     AverageAcceleration,
     /// Without inertia and damping: every step ends in the equilibrium with what holds, moves and touches the bodies then. What nothing holds has none, which is an error. One way: rigid
     /// bodies do not feel it.
