@@ -120,6 +120,7 @@ impl Soft {
             forces: force..force + 1,
             strength: vec![],
             activation: vec![],
+            families: vec![],
         });
         Ok(first)
     }
@@ -150,6 +151,7 @@ impl Soft {
             forces: force..force + 1,
             strength: vec![],
             activation: vec![],
+            families: vec![],
         });
         Ok(())
     }

@@ -264,6 +264,8 @@ pub(crate) struct Collision<'a, const D: usize> {
     pub path: Path<'a>,
     pub colliders: &'a Colliders,
     pub method: CollisionMethod,
+    /// Greatest speed (m/s) at which what is inside is pushed out, in the swept method.
+    pub push_out: f64,
     touches: Vec<Touch<D>>,
     touched: Vec<bool>,
     obstacles: u32,
@@ -273,9 +275,9 @@ impl<'a, const D: usize> Collision<'a, D>
 where
     Dim<D>: Space<D>,
 {
-    pub fn new(path: Path<'a>, colliders: &'a Colliders, method: CollisionMethod) -> Self {
+    pub fn new(path: Path<'a>, colliders: &'a Colliders, method: CollisionMethod, push_out: f64) -> Self {
         let touched = vec![false; path.position.len() / D];
-        Self { path, colliders, method, touches: Vec::new(), touched, obstacles: 0 }
+        Self { path, colliders, method, push_out, touches: Vec::new(), touched, obstacles: 0 }
     }
 
     /// The contacts, in the order of obstacles and particles.
@@ -294,7 +296,8 @@ where
         velocity: &mut [f64],
     ) {
         let Path { position, moving, dt } = self.path;
-        let (method, touched, index) = (self.method, &self.touched, self.obstacles);
+        let (method, push_out) = (self.method, self.push_out);
+        let (touched, index) = (&self.touched, self.obstacles);
         let near = near.map(|near| with_moved(near, self.touches.iter().map(|touch| touch.node)));
         let found = self.colliders.find::<D, _>(next, &obstacle.bounds(), near.as_deref(), |node, x| {
             if !movable(node) || !obstacle.stops(node) {
@@ -310,7 +313,7 @@ where
                     let (x0, along) = (read::<D>(position, node), read::<D>(moving, node));
                     // A second obstacle sees the motion that the first one left.
                     let along = if touched[node as usize] { (x - x0) / dt } else { along };
-                    friction::swept(obstacle, &probe, &x0, &along, &v, dt)
+                    friction::swept(obstacle, &probe, &x0, &along, &v, dt, push_out)
                 }
                 _ => friction::projected(
                     obstacle,
