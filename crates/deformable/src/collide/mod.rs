@@ -102,6 +102,15 @@ where
         !self.lets_through.iter().any(|range| range.contains(&particle))
     }
 
+    /// The same where it is at the start of a step of `dt` seconds, moving as it does in the step.
+    pub(crate) fn at_start(&self, dt: f64) -> Self {
+        let shape = match &self.shape {
+            ObstacleShape::Surface(surface) => ObstacleShape::Surface(surface.before(dt)),
+            other => other.clone(),
+        };
+        Self { shape, end: self.start, ..self.clone() }
+    }
+
     /// Moves on: the end of the last step is the start of the next, which ends `dt` seconds later with the same twist.
     pub fn advance(&mut self, dt: f64) {
         self.start = self.end;
