@@ -65,6 +65,8 @@ pub struct SolidBody {
     pub strength: Vec<[f64; 2]>,
     /// Activation of its fibres against time, likewise; empty for what they have.
     pub activation: Vec<[f64; 2]>,
+    /// Activation of single families of its fibres against time, likewise.
+    pub families: Vec<Vec<[f64; 2]>>,
 }
 
 impl SolidBody {
@@ -760,6 +762,14 @@ where
             let activation = piecewise(&body.activation, time);
             for force in &mut self.solid.forces_mut()[body.forces.clone()] {
                 force.set_activation(activation);
+            }
+        }
+        for body in &self.bodies {
+            for (family, activation) in body.families.iter().enumerate().filter(|(_, own)| !own.is_empty()) {
+                let activation = piecewise(activation, time);
+                for force in &mut self.solid.forces_mut()[body.forces.clone()] {
+                    force.set_family_activation(family, activation);
+                }
             }
         }
     }

@@ -41,6 +41,7 @@ fn add_square(world: &mut World<2>, corner: V, cells: usize, young: f64, velocit
         forces: 0..1,
         strength: vec![],
         activation: vec![],
+        families: vec![],
     });
     let velocity = mesh.points.iter().flat_map(|_| [velocity[0], velocity[1]]).collect();
     world.set_solids(solids, Motion { position, velocity, time: 0.0 });

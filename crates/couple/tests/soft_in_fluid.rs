@@ -61,6 +61,7 @@ fn soft(density: f64, steps: usize, weights: Weights, bound: bool) -> f64 {
         forces: 0..1,
         strength: vec![],
         activation: vec![],
+        families: vec![],
     });
     let velocity = vec![0.0; position.len()];
     if bound {

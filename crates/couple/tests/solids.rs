@@ -54,6 +54,7 @@ fn set_soft(
         forces: 0..1,
         strength: vec![],
         activation: vec![],
+        families: vec![],
     });
     change(&mut solids);
     let moving = (0..mesh.points.len()).flat_map(|_| <[f64; 3]>::from(velocity)).collect();
@@ -264,6 +265,7 @@ fn a_disc_rests_on_a_soft_block_in_the_plane() {
         forces: 0..1,
         strength: vec![],
         activation: vec![],
+        families: vec![],
     });
     world.set_solids(solids, Motion::at_rest(&mesh.points));
     for _ in 0..120 {

@@ -20,6 +20,8 @@ pub enum Altitudes {
 #[derive(Debug, Clone)]
 pub struct AltitudeSprings<const D: usize> {
     which: Altitudes,
+    /// Compression (part of the rest length) from which a spring acts; none for springs that pull, too.
+    slack: Option<f64>,
     /// `D + 1` an element.
     nodes: Vec<u32>,
     /// One an altitude, `D + 1` an element.
@@ -61,6 +63,7 @@ where
         let partition = Partition::new(&nodes, corners, 512);
         let mut springs = Self {
             which: Altitudes::All,
+            slack: None,
             rest: vec![0.0; count * corners],
             stiffness: vec![0.0; count * corners],
             damping: vec![0.0; count * corners],
@@ -86,8 +89,20 @@ where
         springs
     }
 
+    /// Springs that act only while they are compressed by more than the part `slack` (0 to 1) of their rest length; from there on with their whole force less that of the slack, so that it does
+    /// not jump.
+    #[must_use]
+    pub fn with_slack(mut self, slack: f64) -> Self {
+        for rest in &mut self.rest {
+            *rest *= 1.0 - slack;
+        }
+        self.slack = Some(slack);
+        self
+    }
+
     fn evaluate(&mut self, position: &[f64]) {
         let corners = D + 1;
+        let (rest, compressed) = (&self.rest, self.slack.is_some());
         let (nodes, which) = (&self.nodes, self.which);
         self.partition.for_each(&mut self.state, corners, |chunk, states| {
             for (k, states) in states.chunks_exact_mut(corners).enumerate() {
@@ -112,6 +127,11 @@ where
                 if which == Altitudes::Shortest {
                     for (tip, state) in states.iter_mut().enumerate() {
                         state.active = tip == largest.1;
+                    }
+                }
+                if compressed {
+                    for (state, rest) in states.iter_mut().zip(&rest[element * corners..]) {
+                        state.active &= state.length < *rest;
                     }
                 }
             }

@@ -267,6 +267,10 @@ impl<const D: usize> Force<D> for Embedded<D> {
         self.inner.set_activation(activation);
     }
 
+    fn set_family_activation(&mut self, family: usize, activation: f64) {
+        self.inner.set_family_activation(family, activation);
+    }
+
     fn stresses(&self) -> Option<Vec<f64>> {
         self.inner.stresses()
     }

@@ -83,6 +83,8 @@ pub trait Force<const D: usize>: Debug + Send + Sync {
     fn set_strength(&mut self, _strength: f64) {}
     /// Sets the activation (0 to 1) of all fibres that it has.
     fn set_activation(&mut self, _activation: f64) {}
+    /// Sets the activation (0 to 1) of one family of its fibres, in the order in which they were added.
+    fn set_family_activation(&mut self, _family: usize, _activation: f64) {}
     /// Von Mises stress of every element (Pa; N/m in 2D) at the positions of the last [`update`](Force::update), if it has such elements.
     fn stresses(&self) -> Option<Vec<f64>> {
         None

@@ -161,3 +161,27 @@ fn ties_keep_the_contract() {
         .collect();
     check(&mut Ties::<3>::new("ties", &ties), &rest, 0.1, true);
 }
+
+/// Spec DS-27: with slack an altitude acts only beyond it, and its force and energy begin at zero there.
+#[test]
+fn altitudes_with_slack_push_only_beyond_it() {
+    let mesh = box_tetrahedra(Vector::zeros(), Vector::repeat(1.0), [1, 1, 1], CubeSplit::Five).unwrap();
+    let nodes: Vec<u32> = mesh.elements.iter().flatten().copied().collect();
+    let rest = flat(&mesh.points);
+    let build = || AltitudeSprings::<3>::new(nodes.clone(), &rest, &[1.0; 8], 10.0, 2.0, Altitudes::All);
+    let mut force = build().with_slack(0.1);
+    let largest = |force: &mut AltitudeSprings<3>, scale: f64| {
+        let x: Vec<f64> = rest.iter().map(|x| scale * x).collect();
+        let f = elastic_force(force, &x).unwrap();
+        f.iter().fold(0.0, |most: f64, f| most.max(f.abs()))
+    };
+    for scale in [0.91, 1.0, 1.3] {
+        assert_eq!(largest(&mut force, scale), 0.0, "{scale}");
+        assert_eq!(force.energy(), 0.0);
+    }
+    // At 0.7 the springs of 0.9 are compressed by 0.2 of their rest lengths, those without slack by 0.3.
+    let ratio = largest(&mut force, 0.7) / largest(&mut build(), 0.7);
+    assert!((ratio - 2.0 / 3.0).abs() < 1e-12, "{ratio}");
+    let squashed: Vec<f64> = rest.iter().map(|x| 0.7 * x).collect();
+    check(&mut force, &squashed, 0.02, false);
+}

@@ -38,6 +38,16 @@ pub enum BuildError {
         /// What is wrong.
         reason: String,
     },
+    /// A body of finite elements that cannot be made because of one of its fields.
+    #[error("`{name}`: {reason}")]
+    ElasticField {
+        /// Name of the body.
+        name: String,
+        /// Path of the field in the entry of the body; a number is a place in a list.
+        field: Vec<String>,
+        /// What is wrong.
+        reason: String,
+    },
     /// A file that does not make a rigid body or a fracture pattern.
     #[error("`{name}`: {reason}")]
     File {
@@ -119,10 +129,19 @@ pub enum BuildError {
 }
 
 impl BuildError {
+    /// Path of the field of the body that is wrong, if it is known.
+    pub(crate) fn field(&self) -> &[String] {
+        match self {
+            Self::ElasticField { field, .. } => field,
+            _ => &[],
+        }
+    }
+
     /// Name of the body that is wrong, if it is one.
     pub(crate) fn body(&self) -> Option<&str> {
         match self {
             Self::Elastic { name, .. }
+            | Self::ElasticField { name, .. }
             | Self::File { name, .. }
             | Self::Components { name, .. }
             | Self::NoMass { name }

@@ -3,9 +3,7 @@
 use crate::build::BuildError;
 use crate::build_layers::{Recorded, add_layers, add_recorded, read_recorded};
 use crate::description::*;
-use splashdown_couple::{
-    Binding, DampingKeeps, Release, ScheduledLoad, SolidBody, SolidElement, Solids, World,
-};
+use splashdown_couple::{Binding, DampingKeeps, ScheduledLoad, SolidBody, SolidElement, Solids, World};
 use splashdown_deformable::collide::{Colliders, CollisionMethod, Layer};
 use splashdown_deformable::contact::{BarrierOptions, ContactSurface, SelfContact, SelfContactOptions};
 use splashdown_deformable::element::{
@@ -14,7 +12,7 @@ use splashdown_deformable::element::{
 use splashdown_deformable::incompressible::{
     Incompressible, IncompressibleOptions, PairTreatment, PressureSolver, Rings,
 };
-use splashdown_deformable::integrate::{ConstraintForm, Driver, ImplicitScheme, Motion, Path, Scheme};
+use splashdown_deformable::integrate::{ConstraintForm, ImplicitScheme, Motion, Scheme};
 use splashdown_deformable::material::{
     Extension, ExtensionKind, Fibre, Lame, Law, MaterialError, Model, MuscleCurve, Plasticity, SplineBranch,
     Yield,
@@ -37,6 +35,8 @@ use std::ops::Range;
 /// A mesh with everything that depends on its kind of element.
 pub(crate) struct Built<const D: usize> {
     points: Vec<Vector<D>>,
+    /// How far this copy stands from where the scene describes the body (m).
+    offset: Vector<D>,
     element: SolidElement,
     elements: Vec<u32>,
     /// Ten points of each quadratic tetrahedron; `elements` are then the eight that each is cut into, for pictures and whatever else has flat faces.
@@ -132,6 +132,7 @@ impl ElasticSpace<2> for Dim<2> {
             surface: boundary(&around.mesh, &around.points),
             elements: mesh.elements.iter().flatten().copied().collect(),
             quadratic: Vec::new(),
+            offset: Vector::zeros(),
             points: mesh.points,
             element: SolidElement::Triangle,
         })
@@ -157,8 +158,7 @@ impl ElasticSpace<2> for Dim<2> {
         for Group { material, elements, lame } in groups(body, mesh, all, &material, Lame::new)? {
             let part = TriangleMesh { points: mesh.points.clone(), elements };
             let elements = Elements::triangles(&part, first, material).map_err(failed)?;
-            let count = part.elements.len();
-            let within = |direction| vec![direction; count];
+            let within = |field: &Field<2>| middles(&part).map(|middle| field(&middle)).collect();
             add_set(body, mesh, first, elements, lame, within, solid, mass)?;
         }
         Ok(())
@@ -189,6 +189,7 @@ impl ElasticSpace<3> for Dim<3> {
                 surface: boundary(&around.mesh, &around.points),
                 elements: mesh.elements.iter().flatten().copied().collect(),
                 quadratic: Vec::new(),
+                offset: Vector::zeros(),
                 points: mesh.points,
                 element: SolidElement::Tetrahedron,
             })
@@ -199,6 +200,7 @@ impl ElasticSpace<3> for Dim<3> {
                 surface: boundary(&around.mesh, &around.points),
                 elements: mesh.elements.iter().flatten().copied().collect(),
                 quadratic: Vec::new(),
+                offset: Vector::zeros(),
                 points: mesh.points,
                 element: SolidElement::Hexahedron,
             })
@@ -207,6 +209,7 @@ impl ElasticSpace<3> for Dim<3> {
             surface: mesh.elements.clone(),
             elements: mesh.elements.iter().flatten().copied().collect(),
             quadratic: Vec::new(),
+            offset: Vector::zeros(),
             points: mesh.points,
             element: SolidElement::Triangle,
         };
@@ -338,7 +341,7 @@ impl ElasticSpace<3> for Dim<3> {
                         }
                         elements.set_facing(vec![direction; elements.len()]);
                     }
-                    let within = |direction| membrane_directions(&part, &direction);
+                    let within = |field: &Field<3>| membrane_directions(&part, field);
                     add_set(body, mesh, first, elements, lame, within, solid, mass)?;
                 }
                 if let Some(own) = &elastic.bending {
@@ -368,7 +371,7 @@ impl ElasticSpace<3> for Dim<3> {
                 for Group { material, elements, lame } in groups(body, mesh, all, &material, Lame::new)? {
                     let part = HexahedronMesh { points: mesh.points.clone(), elements };
                     let elements = Elements::hexahedra(&part, first, material).map_err(failed)?;
-                    let within = |direction| vec![direction; part.elements.len()];
+                    let within = |field: &Field<3>| middles(&part).map(|middle| field(&middle)).collect();
                     add_set(body, mesh, first, elements, lame, within, solid, mass)?;
                 }
             }
@@ -381,7 +384,7 @@ impl ElasticSpace<3> for Dim<3> {
                 for Group { material, elements, lame } in groups(body, mesh, all, &material, Lame::new)? {
                     let part = Mesh { points: mesh.points.clone(), elements };
                     let elements = Elements::quadratic_tetrahedra(&part, first, material).map_err(failed)?;
-                    let within = |direction| vec![direction; part.elements.len()];
+                    let within = |field: &Field<3>| middles(&part).map(|middle| field(&middle)).collect();
                     add_set(body, mesh, first, elements, lame, within, solid, mass)?;
                 }
             }
@@ -394,7 +397,7 @@ impl ElasticSpace<3> for Dim<3> {
                 for Group { material, elements, lame } in groups(body, mesh, all, &material, Lame::new)? {
                     let part = TetrahedronMesh { points: mesh.points.clone(), elements };
                     let elements = Elements::tetrahedra(&part, first, material).map_err(failed)?;
-                    let within = |direction| vec![direction; part.elements.len()];
+                    let within = |field: &Field<3>| middles(&part).map(|middle| field(&middle)).collect();
                     add_set(body, mesh, first, elements, lame, within, solid, mass)?;
                 }
             }
@@ -431,7 +434,17 @@ where
     }
 }
 
-/// Adds a set of elements with all that its body says of them; `within` are a direction in the axes of each element.
+/// Directions at places of a rest shape (m).
+type Field<'a, const D: usize> = dyn Fn(&Vector<D>) -> Vector<D> + 'a;
+
+/// The middles of all elements.
+fn middles<const D: usize, const N: usize>(mesh: &Mesh<D, N>) -> impl Iterator<Item = Vector<D>> {
+    let middle =
+        |nodes: &[u32; N]| nodes.iter().map(|&node| mesh.points[node as usize]).sum::<Vector<D>>() / N as f64;
+    mesh.elements.iter().map(middle)
+}
+
+/// Adds a set of elements with all that its body says of them; `within` are the directions of a field in the axes of each element.
 #[expect(clippy::too_many_arguments, reason = "what the kinds of elements have in common")]
 fn add_set<const D: usize, const C: usize, const M: usize>(
     body: &Deformable,
@@ -439,7 +452,7 @@ fn add_set<const D: usize, const C: usize, const M: usize>(
     first: u32,
     mut elements: Elements<D, C, M>,
     lame: Option<Vec<Lame>>,
-    within: impl Fn(Vector<D>) -> Vec<Vector<C>>,
+    within: impl Fn(&Field<D>) -> Vec<Vector<C>>,
     solid: &mut Solid<D>,
     mass: &mut [f64],
 ) -> Result<(), BuildError>
@@ -449,6 +462,7 @@ where
     Elements<D, C, M, f32>: Force<D> + 'static,
 {
     let failed = |error: MaterialError| wrong(&body.name, error);
+    let offset = mesh.offset;
     if let Some(lame) = lame {
         elements.set_lame(lame);
     }
@@ -457,9 +471,27 @@ where
         set_goal(&body.name, plastic, &mesh.points, first, |goal| elements.set_goal(goal))?;
     }
     for own in &body.elastic.fibre {
-        let curve = MuscleCurve { maximum: own.tension, ..MuscleCurve::default() };
+        let curve = MuscleCurve {
+            maximum: own.tension,
+            passive_scale: own.passive.scale,
+            passive_exponent: own.passive.exponent,
+            passive_limit: own.passive.limit,
+        };
         let fibre = Fibre { curve, activation: own.activation, density: own.density, ..Fibre::muscle() };
-        elements.add_fibres(fibre, within(point::<D>(&body.name, &own.direction)?)).map_err(failed)?;
+        let direction = match (&own.direction, &own.fusiform) {
+            (Some(direction), None) => {
+                let direction = point::<D>(&body.name, direction)?;
+                within(&|_| direction)
+            }
+            (None, Some(ends)) => {
+                // A copy of a repeated body has ends of its own.
+                let from = point::<D>(&body.name, &ends.from)? + offset;
+                let to = point::<D>(&body.name, &ends.to)? + offset;
+                within(&|x| meridian(&from, &to, x))
+            }
+            _ => return Err(wrong(&body.name, "fibres need either `direction` or `fusiform`")),
+        };
+        elements.add_fibres(fibre, direction).map_err(failed)?;
     }
     elements.add_masses(mass);
     add_with_precision(body, elements, solid);
@@ -580,8 +612,23 @@ fn quadratic<const D: usize>(name: &str, mesh: &Built<D>) -> Result<Built<D>, Bu
             .collect(),
         elements: finer.mesh.elements.iter().flatten().map(|&point| renumbered[point as usize]).collect(),
         points,
+        offset: mesh.offset,
         element: mesh.element,
     })
+}
+
+/// Direction at `x` of the meridians `r = c (1 - s^2)` of a spindle, with `s` from -1 to 1 between its ends; beyond them along the axis.
+fn meridian<const D: usize>(from: &Vector<D>, to: &Vector<D>, x: &Vector<D>) -> Vector<D> {
+    let half = (to - from) * 0.5;
+    let away = x - (from + to) * 0.5;
+    let s = away.dot(&half) / half.norm_squared();
+    let across = away - half * s;
+    if s.abs() >= 1.0 {
+        return half;
+    }
+    // dx/ds, with dr/ds = -2 c s; near the ends the fibres are as steep as those of a spindle as thick as it is long.
+    let slope = across * (-2.0 * s / (1.0 - s * s));
+    half + slope * (2.0 * half.norm() / slope.norm().max(f64::MIN_POSITIVE)).min(1.0)
 }
 
 /// Hands the positions of a plastic goal, if there is one, to `set`.
@@ -592,11 +639,44 @@ fn set_goal<const D: usize>(
     first: u32,
     set: impl FnOnce(&[f64]) -> Result<(), ElementError>,
 ) -> Result<(), BuildError> {
-    let Some(factors) = &plastic.goal else { return Ok(()) };
-    let factors = point::<D>(name, factors)?;
+    let aim: Vec<Vector<D>> = match (&plastic.goal, &plastic.goal_shape) {
+        (None, None) => return Ok(()),
+        (Some(factors), None) => {
+            let factors = point::<D>(name, factors)?;
+            points.iter().map(|x| x.component_mul(&factors)).collect()
+        }
+        (None, Some(own)) => goal_points(name, own, points.len())?,
+        _ => return Err(wrong(name, "`plastic` has both `goal` and `goal_shape`; give one of them")),
+    };
     let mut goal = vec![0.0; D * first as usize];
-    goal.extend(points.iter().flat_map(|x| x.component_mul(&factors).iter().copied().collect::<Vec<_>>()));
+    goal.extend(aim.iter().flat_map(|x| x.iter().copied().collect::<Vec<_>>()));
     set(&goal).map_err(|error| wrong(name, error))
+}
+
+/// The points of a goal from its file, as many as the body has.
+fn goal_points<const D: usize>(
+    name: &str,
+    own: &GoalShape,
+    count: usize,
+) -> Result<Vec<Vector<D>>, BuildError> {
+    if D == 2 {
+        return Err(wrong(
+            name,
+            "`plastic.goal_shape` is for bodies in space; `goal` has factors for the plane",
+        ));
+    }
+    let loaded = splashdown_geometry::io::read_mesh(&own.path).map_err(|error| wrong(name, error))?;
+    if loaded.points.len() != count {
+        return Err(wrong(
+            name,
+            format!(
+                "{} has {} points and the body {count}: a goal has the points of the body in the same order",
+                own.path,
+                loaded.points.len()
+            ),
+        ));
+    }
+    Ok(loaded.points.iter().map(|x| Vector::from_fn(|axis, _| own.scale * x[axis])).collect())
 }
 
 fn law(own: &ElasticMaterial) -> Law {
@@ -622,7 +702,7 @@ fn law(own: &ElasticMaterial) -> Law {
             Inversion::Constant { stretch } => ExtensionKind::Constant { stretch },
             Inversion::LinearStretch { stretch } => ExtensionKind::LinearStretch { stretch },
             Inversion::LinearDet { volume } => ExtensionKind::LinearDet { volume },
-            Inversion::Energy { stretch } => ExtensionKind::Energy { stretch, stiffness: None },
+            Inversion::Energy { stretch, stiffness } => ExtensionKind::Energy { stretch, stiffness },
         },
     };
     let extension =
@@ -734,6 +814,7 @@ where
         for (copy, offset) in offsets::<D>(name, body.elastic.repeat.as_ref())?.into_iter().enumerate() {
             let placed = Built {
                 points: mesh.points.iter().map(|x| x + offset).collect(),
+                offset,
                 element: mesh.element,
                 elements: mesh.elements.clone(),
                 quadratic: mesh.quadratic.clone(),
@@ -747,50 +828,7 @@ where
                 }
             }
             let first = solids.solid.len() as u32;
-            for hold in &body.elastic.hold {
-                let (from, to) = (point::<D>(name, &hold.from)?, point::<D>(name, &hold.to)?);
-                let slack = 1e-9;
-                let inside = |x: &Vector<D>| {
-                    (0..D).all(|axis| x[axis] >= from[axis] - slack && x[axis] <= to[axis] + slack)
-                };
-                let nodes: Vec<(u32, Vector<D>)> = placed
-                    .points
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, x)| inside(x))
-                    .map(|(node, x)| (first + node as u32, *x))
-                    .collect();
-                nodes.iter().for_each(|(node, _)| pinned[(node - first) as usize] = true);
-                if let Some(time) = hold.release {
-                    let particles = nodes.iter().map(|&(node, _)| node).collect();
-                    solids.releases.push(Release { time, particles });
-                }
-                if hold.velocity.is_some() || hold.spin.is_some() {
-                    let mut spin = [0.0; 3];
-                    match hold.spin.as_deref() {
-                        Some(&[rate]) if D == 2 => spin[2] = rate,
-                        Some(&[x, y, z]) if D == 3 => spin = [x, y, z],
-                        Some(_) => {
-                            return Err(wrong(name, "`hold.spin` needs one number in 2D and three in 3D"));
-                        }
-                        None => {}
-                    }
-                    let parameters = Path {
-                        velocity: hold
-                            .velocity
-                            .as_deref()
-                            .map_or(Ok(Vector::zeros()), |v| point::<D>(name, v))?,
-                        centre: hold
-                            .centre
-                            .as_deref()
-                            .map_or(Ok(Vector::zeros()), |c| point::<D>(name, c))?,
-                        spin,
-                        start: hold.start,
-                        end: hold.end.unwrap_or(f64::INFINITY),
-                    };
-                    solids.integrator.drivers.push(Driver::new(nodes, parameters));
-                }
-            }
+            crate::build_holds::add_holds(body, &placed.points, first, &mut pinned, &mut solids)?;
             let mut mass = vec![0.0; first as usize + count];
             let forces = solids.solid.forces().len();
             <Dim<D> as ElasticSpace<D>>::add_elements(
@@ -860,6 +898,7 @@ where
                 forces: forces..solids.solid.forces().len(),
                 strength: body.elastic.strength.clone(),
                 activation: body.elastic.activation.clone(),
+                families: body.elastic.fibre.iter().map(|family| family.schedule.clone()).collect(),
             });
         }
     }
@@ -946,6 +985,8 @@ where
         ElasticCollisions::Projected => CollisionMethod::Projected,
         ElasticCollisions::ProjectedWithPush => CollisionMethod::ProjectedWithPush,
     };
+    solids.integrator.release = step.release;
+    solids.integrator.push_out = step.push_out_speed.unwrap_or(f64::INFINITY);
     if !step.inner_points && (D == 3 || !contact.points().is_empty()) {
         solids.integrator.colliders = Colliders::These(contact.points().to_vec());
     }
@@ -961,6 +1002,9 @@ where
             continuous: !own.repulsion_only,
             ..SelfContactOptions::default()
         };
+        if options.continuous || matches!(scheme, Scheme::Implicit(_)) {
+            apart_at_start(&contact, &position, &solids, world)?;
+        }
         let barrier =
             BarrierOptions { reach: own.thickness, friction: own.friction, ..BarrierOptions::default() };
         solids.integrator.self_contact =
@@ -984,6 +1028,43 @@ where
     }
     world.set_solids(solids, motion);
     Ok(())
+}
+
+/// Contact along paths keeps surfaces apart that are apart; those that pass through each other at the start would do so for good.
+fn apart_at_start<const D: usize>(
+    contact: &ContactSurface<D>,
+    position: &[f64],
+    solids: &Solids<D>,
+    world: &World<D>,
+) -> Result<(), BuildError>
+where
+    Dim<D>: Space<D>,
+{
+    let Some((particles, count)) = contact.first_crossing(position) else { return Ok(()) };
+    let owner = |particle: u32| -> (String, String) {
+        let skin = solids.skins.iter().find(|skin| skin.particle == particle);
+        let body = skin.and_then(|skin| world.model().bodies.get(skin.body as usize));
+        match body {
+            Some(body) => (body.name.clone(), "its skin".into()),
+            None => {
+                let (name, own) = solids.name_of_particle(particle as usize);
+                (name.to_owned(), format!("particle {own}"))
+            }
+        }
+    };
+    let [(one, first), (other, second)] = particles.map(owner);
+    let who = if one == other { "itself".into() } else { format!("`{other}`") };
+    let at = read::<D>(position, particles[0]);
+    let reason = format!(
+        "its surface passes through {who} at the start ({count} edges through faces, the first with {first} near {:?} and {second} of `{other}`): `self_contact` keeps apart only what starts apart; move \
+         the bodies away from each other, or disturb them less",
+        at.as_slice()
+    );
+    Err(wrong(&one, reason))
+}
+
+fn read<const D: usize>(flat: &[f64], particle: u32) -> Vector<D> {
+    Vector::from_column_slice(&flat[D * particle as usize..][..D])
 }
 
 /// A force that is shared by the particles of a box by their masses.
@@ -1067,7 +1148,11 @@ where
         for (node, x) in mesh.points.iter().enumerate() {
             rest[D * (first as usize + node)..][..D].copy_from_slice(x.as_slice());
         }
-        solid.add(AltitudeSprings::<D>::new(nodes, &rest, &inverses, modulus, ratio, which));
+        let all = AltitudeSprings::<D>::new(nodes, &rest, &inverses, modulus, ratio, which);
+        solid.add(match springs.altitude_slack {
+            Some(slack) => all.with_slack(slack),
+            None => all,
+        });
     }
     Ok(())
 }

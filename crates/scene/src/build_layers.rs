@@ -121,6 +121,7 @@ where
         forces: forces..forces,
         strength: Vec::new(),
         activation: Vec::new(),
+        families: Vec::new(),
     });
     Ok(())
 }

@@ -21,6 +21,7 @@ mod breakable;
 mod build;
 mod build_elastic;
 mod build_fluid;
+mod build_holds;
 mod build_layers;
 mod build_ties;
 mod check;

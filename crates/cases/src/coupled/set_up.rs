@@ -124,6 +124,7 @@ impl Soft {
             forces: force..force + 1,
             strength: vec![],
             activation: vec![],
+            families: vec![],
         });
         Ok(first)
     }
@@ -155,6 +156,7 @@ impl Soft {
             forces: force..force + 1,
             strength: vec![],
             activation: vec![],
+            families: vec![],
         });
         Ok(())
     }

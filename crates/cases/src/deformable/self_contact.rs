@@ -116,7 +116,7 @@ fn run_twisted(out: &mut Measurements) -> Result<(), CaseError> {
         .iter()
         .flat_map(|driver| driver.nodes.iter().map(move |(node, first)| (driver, *node, first)))
         .map(|(driver, node, first)| {
-            let target = driver.parameters.at(fall.motion.time, first);
+            let target = driver.at(fall.motion.time, first);
             (target - fall.motion.point::<3>(node as usize)).norm()
         })
         .fold(0.0, f64::max);

@@ -157,6 +157,7 @@ where
         forces: 0..1,
         strength: vec![],
         activation: vec![],
+        families: vec![],
     });
     let motion = Motion { position: start.clone(), velocity: flat(&vec![velocity; points.len()]), time: 0.0 };
     world.set_solids(solids, motion);

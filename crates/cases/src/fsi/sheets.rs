@@ -122,6 +122,7 @@ fn world_with_chain(
         forces: 0..usize::from(modulus > 0.0),
         strength: vec![],
         activation: vec![],
+        families: vec![],
     });
     world.set_solids(solids, Motion { position: flat(points), velocity: flat(velocity), time: 0.0 });
     Ok(world)

@@ -256,6 +256,7 @@ fn world_in_space(seed: u64) -> Result<World<3>, CaseError> {
             forces,
             strength: vec![],
             activation: vec![],
+            families: vec![],
         });
     }
     let velocity = vec![0.0; 3 * points.len()];
@@ -369,6 +370,7 @@ fn world(seed: u64) -> Result<World<2>, CaseError> {
         forces,
         strength: vec![],
         activation: vec![],
+        families: vec![],
     };
     let triangles = disc.elements.iter().flatten().copied().collect();
     solids.bodies.push(body("disc", 0..sheet, SolidElement::Triangle, triangles, 0..1));

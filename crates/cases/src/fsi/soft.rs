@@ -87,6 +87,7 @@ fn world_of(
         forces: 0..1,
         strength: vec![],
         activation: vec![],
+        families: vec![],
     });
     world.set_solids(solids, Motion { position: flat(points), velocity, time: 0.0 });
     Ok(world)

@@ -39,7 +39,7 @@ pub fn theta(start: f64, end: f64) -> f64 {
     if start <= 0.0 { 0.0 } else { (start / (start - end)).clamp(0.0, 1.0) }
 }
 
-/// Moves to the contact, then on with the velocity that contact and friction leave; residual depth on curved objects is pushed out.
+/// Moves to the contact, then on with the velocity that contact and friction leave; residual depth (of curved objects, or of what was inside before) is pushed out, no faster than `push_out` (m/s).
 pub(super) fn swept<const D: usize>(
     obstacle: &Obstacle<D>,
     probe: &Probe<D>,
@@ -47,6 +47,7 @@ pub(super) fn swept<const D: usize>(
     moving: &Vector<D>,
     velocity: &Vector<D>,
     dt: f64,
+    push_out: f64,
 ) -> (Vector<D>, Vector<D>)
 where
     Dim<D>: Space<D>,
@@ -58,7 +59,7 @@ where
     let mut end = start + (moving * theta + slid * (1.0 - theta)) * dt;
     let left = obstacle.probe(&end);
     if left.distance < 0.0 {
-        end -= left.normal * left.distance;
+        end += left.normal * (-left.distance).min(push_out * dt);
     }
     (end, friction_map(velocity, normal, body, obstacle.friction))
 }
@@ -107,9 +108,22 @@ mod tests {
         let probe = plane.probe(&(start + moving * 0.05));
         let before = plane.probe(&start).distance + 0.05 * probe.velocity.dot(&up);
         assert!((theta(before, probe.distance) - 1.0 / 3.0).abs() < 1e-12);
-        let (end, velocity) = swept(&plane, &probe, &start, &moving, &moving, 0.05);
+        let (end, velocity) = swept(&plane, &probe, &start, &moving, &moving, 0.05, f64::INFINITY);
         assert!(plane.probe(&end).distance.abs() < 1e-12);
         assert!((velocity - up).norm() < 1e-12);
+    }
+
+    /// What is 0.3 m inside comes out at the speed that is allowed, and all at once without a limit.
+    #[test]
+    fn what_is_inside_is_pushed_out_no_faster_than_allowed() {
+        let up = Vector::<2>::new(0.0, 1.0);
+        let plane = Obstacle::fixed("plane", Shape::half_space(up, 0.0).unwrap(), Frame::identity(), 0.0);
+        let (start, still) = (up * -0.3, Vector::zeros());
+        let probe = plane.probe(&start);
+        for (speed, height) in [(2.0, -0.2), (f64::INFINITY, 0.0)] {
+            let (end, velocity) = swept(&plane, &probe, &start, &still, &still, 0.05, speed);
+            assert!((end - up * height).norm() < 1e-12 && velocity == still, "{end}");
+        }
     }
 
     #[test]

@@ -102,6 +102,15 @@ where
         !self.lets_through.iter().any(|range| range.contains(&particle))
     }
 
+    /// The same where it is at the start of a step of `dt` seconds, moving as it does in the step.
+    pub(crate) fn at_start(&self, dt: f64) -> Self {
+        let shape = match &self.shape {
+            ObstacleShape::Surface(surface) => ObstacleShape::Surface(surface.before(dt)),
+            other => other.clone(),
+        };
+        Self { shape, end: self.start, ..self.clone() }
+    }
+
     /// Moves on: the end of the last step is the start of the next, which ends `dt` seconds later with the same twist.
     pub fn advance(&mut self, dt: f64) {
         self.start = self.end;
@@ -264,6 +273,8 @@ pub(crate) struct Collision<'a, const D: usize> {
     pub path: Path<'a>,
     pub colliders: &'a Colliders,
     pub method: CollisionMethod,
+    /// Greatest speed (m/s) at which what is inside is pushed out, in the swept method.
+    pub push_out: f64,
     touches: Vec<Touch<D>>,
     touched: Vec<bool>,
     obstacles: u32,
@@ -273,9 +284,9 @@ impl<'a, const D: usize> Collision<'a, D>
 where
     Dim<D>: Space<D>,
 {
-    pub fn new(path: Path<'a>, colliders: &'a Colliders, method: CollisionMethod) -> Self {
+    pub fn new(path: Path<'a>, colliders: &'a Colliders, method: CollisionMethod, push_out: f64) -> Self {
         let touched = vec![false; path.position.len() / D];
-        Self { path, colliders, method, touches: Vec::new(), touched, obstacles: 0 }
+        Self { path, colliders, method, push_out, touches: Vec::new(), touched, obstacles: 0 }
     }
 
     /// The contacts, in the order of obstacles and particles.
@@ -294,7 +305,8 @@ where
         velocity: &mut [f64],
     ) {
         let Path { position, moving, dt } = self.path;
-        let (method, touched, index) = (self.method, &self.touched, self.obstacles);
+        let (method, push_out) = (self.method, self.push_out);
+        let (touched, index) = (&self.touched, self.obstacles);
         let near = near.map(|near| with_moved(near, self.touches.iter().map(|touch| touch.node)));
         let found = self.colliders.find::<D, _>(next, &obstacle.bounds(), near.as_deref(), |node, x| {
             if !movable(node) || !obstacle.stops(node) {
@@ -310,7 +322,7 @@ where
                     let (x0, along) = (read::<D>(position, node), read::<D>(moving, node));
                     // A second obstacle sees the motion that the first one left.
                     let along = if touched[node as usize] { (x - x0) / dt } else { along };
-                    friction::swept(obstacle, &probe, &x0, &along, &v, dt)
+                    friction::swept(obstacle, &probe, &x0, &along, &v, dt, push_out)
                 }
                 _ => friction::projected(
                     obstacle,

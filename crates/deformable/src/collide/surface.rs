@@ -38,6 +38,17 @@ impl<const D: usize> SurfaceObstacle<D> {
         if mesh.elements.is_empty() || velocity.len() != mesh.points.len() {
             return Err(MeshError::Empty { points: mesh.points.len(), elements: mesh.elements.len() });
         }
+        Ok(Self::of_valid(mesh, velocity))
+    }
+
+    /// The same `dt` seconds earlier.
+    pub(super) fn before(&self, dt: f64) -> Self {
+        let Data { mesh, velocity, .. } = &*self.data;
+        let points = mesh.points.iter().zip(velocity).map(|(x, v)| x - v * dt).collect();
+        Self::of_valid(SurfaceMesh { points, elements: mesh.elements.clone() }, velocity.clone())
+    }
+
+    fn of_valid(mesh: SurfaceMesh<D>, velocity: Vec<Vector<D>>) -> Self {
         let tree = Bvh::from_fn(mesh.elements.len(), |element| mesh.element_bounds(element as usize));
         let normal: Vec<Vector<D>> =
             (0..mesh.elements.len()).map(|element| element_normal(&mesh.corners(element))).collect();
@@ -60,7 +71,7 @@ impl<const D: usize> SurfaceObstacle<D> {
                 *normal /= length;
             }
         }
-        Ok(Self { data: Arc::new(Data { mesh, velocity, tree, normal, node_normal }) })
+        Self { data: Arc::new(Data { mesh, velocity, tree, normal, node_normal }) }
     }
 
     /// Box around the surface.

@@ -168,8 +168,15 @@ where
             }
         }
         // Obstacles rub too; each with its own coefficient and motion.
-        let near = self.near_obstacles(start, self.options.reach);
-        for (obstacle, near) in obstacles.iter().zip(&near).filter(|(obstacle, _)| obstacle.friction > 0.0) {
+        // The force of a contact at the start is that of the obstacle's place there: from where it will be, it seems to be deep inside or to have gone.
+        let at_start: Vec<Obstacle<D>> = (obstacles.iter())
+            .filter(|obstacle| obstacle.friction > 0.0)
+            .map(|obstacle| obstacle.at_start(dt))
+            .collect();
+        let boxes: Vec<_> =
+            at_start.iter().map(|obstacle| obstacle.reach_bounds(self.options.reach)).collect();
+        let near = self.colliders.inside(start, &boxes);
+        for (obstacle, near) in at_start.iter().zip(&near) {
             let touching = self.touching(obstacle, near.as_deref(), start);
             self.rubs.extend(touching.into_iter().map(|(contact, velocity)| Rub {
                 nodes: contact.nodes,

@@ -9,6 +9,13 @@ use splashdown_parallel::prelude::*;
 
 /// Number of edges that pass through a face (3D) or cross another segment (2D) of which they share no node.
 pub fn intersections<const D: usize>(surface: &ContactSurface<D>, position: &[f64]) -> usize {
+    let crossing = crossings(surface, position).len();
+    // In the plane every crossing is seen from both segments.
+    if D == 2 { crossing / 2 } else { crossing }
+}
+
+/// Every edge that passes through a face (3D) or crosses another segment (2D), in a fixed order; crossings in the plane are there twice. Layers that pass each other count, too.
+pub fn crossings<const D: usize>(surface: &ContactSurface<D>, position: &[f64]) -> Vec<([u32; 2], [u32; D])> {
     let edges = surface.all_edges();
     let bounds = |nodes: &[u32]| {
         let points: Vec<Vector<D>> = nodes.iter().map(|&node| read::<D>(position, node)).collect();
@@ -16,21 +23,30 @@ pub fn intersections<const D: usize>(surface: &ContactSurface<D>, position: &[f6
     };
     let face_tree = Bvh::from_fn(surface.faces.len(), |face| bounds(&surface.faces[face as usize]));
     let edge_tree = Bvh::from_fn(edges.len(), |edge| bounds(&edges[edge as usize]));
-    let pairs = edge_tree.pairs_with(&face_tree, |edge, face| {
+    let mut pairs = edge_tree.pairs_with(&face_tree, |edge, face| {
         let [a, b] = edges[edge as usize];
         let face = &surface.faces[face as usize];
         !face.contains(&a) && !face.contains(&b)
     });
-    let crossing = pairs
-        .par_iter()
-        .filter(|[edge, face]| {
-            let [a, b] = edges[*edge as usize].map(|node| read::<D>(position, node));
-            let corners = surface.faces[*face as usize].map(|node| read::<D>(position, node));
+    pairs.sort_unstable();
+    (pairs.par_iter())
+        .map(|&[edge, face]| (edges[edge as usize], surface.faces[face as usize]))
+        .filter(|(edge, face)| {
+            let [a, b] = edge.map(|node| read::<D>(position, node));
+            let corners = face.map(|node| read::<D>(position, node));
             if D == 2 { segments_cross(&a, &b, &corners) } else { segment_crosses_triangle(&a, &b, &corners) }
         })
-        .count();
-    // In the plane every crossing is seen from both segments.
-    if D == 2 { crossing / 2 } else { crossing }
+        .collect()
+}
+
+impl<const D: usize> ContactSurface<D> {
+    /// An edge and a face that pass through each other although they are to touch, if there are any: an end of the edge and a corner of the face, and how many there are.
+    pub fn first_crossing(&self, position: &[f64]) -> Option<([u32; 2], usize)> {
+        let touching =
+            crossings(self, position).into_iter().filter(|(edge, face)| self.may_touch(edge[0], face[0]));
+        let ends: Vec<[u32; 2]> = touching.map(|(edge, face)| [edge[0], face[0]]).collect();
+        Some((*ends.first()?, if D == 2 { ends.len() / 2 } else { ends.len() }))
+    }
 }
 
 fn area<const D: usize>(a: &Vector<D>, b: &Vector<D>, c: &Vector<D>) -> f64 {

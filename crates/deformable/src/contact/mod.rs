@@ -16,7 +16,7 @@ mod tests;
 
 pub use barrier::{Barrier, BarrierOptions};
 pub use impulse::{Response, apply_impulse, relative_velocity};
-pub use intersect::intersections;
+pub use intersect::{crossings, intersections};
 pub(crate) use stiffness::ContactStiffness;
 
 pub use pairs::{ContactRow, ContactSurface, Pair, PairKind};

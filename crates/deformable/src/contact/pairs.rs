@@ -97,7 +97,7 @@ impl<const D: usize> ContactSurface<D> {
         self
     }
 
-    fn may_touch(&self, a: u32, b: u32) -> bool {
+    pub(super) fn may_touch(&self, a: u32, b: u32) -> bool {
         let between = |[one, other]: &[Range<u32>; 2]| {
             (one.contains(&a) && other.contains(&b)) || (one.contains(&b) && other.contains(&a))
         };

@@ -46,6 +46,9 @@ pub enum ElementError {
         /// The element.
         element: usize,
     },
+    /// A reference element that is none.
+    #[error("the reference element is none: {0}")]
+    Reference(String),
     /// Linear elasticity asked for a membrane.
     #[error("linear elasticity has no meaning for a membrane in space; use `rotated_linear`")]
     LinearMembrane,
@@ -83,11 +86,17 @@ impl<const D: usize, const C: usize, const M: usize> Elements<D, C, M> {
     }
 }
 
-/// A direction in space as membrane triangles of this mesh see it, in the axes that [`Elements::add_fibres`] takes: its part in the plane of each.
-pub fn membrane_directions(mesh: &TriangleMesh<3>, direction: &Vector<3>) -> Vec<Vector<2>> {
+/// A direction in space as membrane triangles of this mesh see it, in the axes that [`Elements::add_fibres`] takes: its part in the plane of each. `field` gives the direction at a place of the
+/// rest shape (m).
+pub fn membrane_directions(
+    mesh: &TriangleMesh<3>,
+    field: impl Fn(&Vector<3>) -> Vector<3>,
+) -> Vec<Vector<2>> {
     let within = |element: usize| {
-        let [x, y] = membrane_axes(&mesh.corners(element));
-        Vector::<2>::new(x.dot(direction), y.dot(direction))
+        let corners = mesh.corners(element);
+        let direction = field(&((corners[0] + corners[1] + corners[2]) / 3.0));
+        let [x, y] = membrane_axes(&corners);
+        Vector::<2>::new(x.dot(&direction), y.dot(&direction))
     };
     (0..mesh.elements.len()).map(within).collect()
 }
@@ -100,11 +109,44 @@ fn membrane_axes(corners: &[Vector<3>; 3]) -> [Vector<3>; 2] {
     [x, across.normalize()]
 }
 
-/// One quadrature point of the reference element: derivatives of all shape functions, their values, and the weight.
-struct ReferencePoint<const C: usize, const N: usize> {
-    derivative: [[f64; C]; N],
-    value: [f64; N],
-    weight: f64,
+/// One quadrature point of the reference element of an isoparametric element with `N` nodes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct ReferencePoint<const C: usize, const N: usize> {
+    /// Derivatives of the shape functions of all nodes by the reference coordinates; those of one coordinate sum to zero.
+    pub derivative: [[f64; C]; N],
+    /// Part of the mass at this point that each node takes; they sum to one. The values of the shape functions, where these are positive.
+    pub value: [f64; N],
+    /// Weight of the point; the weights sum to the volume of the reference element.
+    pub weight: f64,
+}
+
+impl<const C: usize, const N: usize> ReferencePoint<C, N> {
+    fn check(&self, at: usize) -> Result<(), ElementError> {
+        let wrong = |what: String| Err(ElementError::Reference(format!("quadrature point {at}: {what}")));
+        if !(self.weight.is_finite() && self.weight > 0.0) {
+            return wrong(format!("the weight {} is not a finite number above 0", self.weight));
+        }
+        for axis in 0..C {
+            let along = || self.derivative.iter().map(|derivative| derivative[axis]);
+            let (sum, size): (f64, f64) = (along().sum(), along().map(f64::abs).sum());
+            if !(sum.abs() <= 1e-12 * size) {
+                return wrong(format!(
+                    "the derivatives of the shape functions along axis {axis} sum to {sum:e}, not to 0"
+                ));
+            }
+        }
+        let sum: f64 = self.value.iter().sum();
+        if !((sum - 1.0).abs() <= 1e-12) {
+            return wrong(format!("the parts of the mass sum to {sum}, not to 1"));
+        }
+        match self.value.iter().position(|&value| !(value >= 0.0)) {
+            Some(node) => wrong(format!(
+                "node {node} takes the part {} of the mass, which is negative",
+                self.value[node]
+            )),
+            None => Ok(()),
+        }
+    }
 }
 
 impl<const D: usize, const C: usize, const M: usize> Elements<D, C, M>
@@ -123,6 +165,10 @@ where
         mesh.check_finite()?;
         mesh.check_distinct_corners()?;
         mesh.check_distinct_elements()?;
+        Self::check_material(material)
+    }
+
+    fn check_material(material: &Material) -> Result<(), ElementError> {
         material.law.check()?;
         material.damping.check()?;
         if !(material.density.is_finite() && material.density > 0.0) {
@@ -200,8 +246,52 @@ where
         Ok(Self::from_points(name, nodes, 1, gradient, volume, share, material))
     }
 
-    /// Isoparametric elements: `F_g = D_s H_g (D_m H_g)^-1` at every quadrature point.
-    fn isoparametric<const N: usize>(
+    /// Isoparametric elements of any kind, `N = M + 1` nodes each: `F_g = D_s H_g (D_m H_g)^-1` at every quadrature point of `reference` (spec 3.13). `first` is the particle of the mesh's point 0.
+    ///
+    /// # Errors
+    /// Names the element that is flat or inside out at a quadrature point, the bad index, the bad material, or what is wrong with the reference element.
+    pub fn isoparametric<const N: usize>(
+        name: &str,
+        mesh: &Mesh<C, N>,
+        first: u32,
+        reference: &[ReferencePoint<C, N>],
+        material: Material,
+    ) -> Result<Self, ElementError> {
+        if N != M + 1 || reference.is_empty() {
+            let (points, nodes) = (reference.len(), M + 1);
+            return Err(ElementError::Reference(format!(
+                "{N} nodes and {points} quadrature points for elements of {nodes} nodes"
+            )));
+        }
+        reference.iter().enumerate().try_for_each(|(at, point)| point.check(at))?;
+        Self::check_nodes(mesh, &material)?;
+        Self::from_reference(name, mesh, first, reference, material)
+    }
+
+    /// As [`Self::checked`], for elements with any nodes.
+    fn check_nodes<const N: usize>(mesh: &Mesh<C, N>, material: &Material) -> Result<(), ElementError> {
+        if mesh.points.is_empty() || mesh.elements.is_empty() {
+            let (points, elements) = (mesh.points.len(), mesh.elements.len());
+            return Err(MeshError::Empty { points, elements }.into());
+        }
+        let finite = |x: &Vector<C>| x.iter().all(|c| c.is_finite());
+        if let Some(point) = mesh.points.iter().position(|x| !finite(x)) {
+            let coordinates = mesh.points[point].as_slice().to_vec();
+            return Err(MeshError::NotFinite { point, coordinates }.into());
+        }
+        for (element, nodes) in mesh.elements.iter().enumerate() {
+            if let Some(&index) = nodes.iter().find(|&&node| node as usize >= mesh.points.len()) {
+                let points = mesh.points.len();
+                return Err(MeshError::IndexOutOfRange { element, index, points }.into());
+            }
+            if let Some(at) = (1..N).find(|&at| nodes[..at].contains(&nodes[at])) {
+                return Err(MeshError::RepeatedIndex { element, index: nodes[at] }.into());
+            }
+        }
+        Self::check_material(material)
+    }
+
+    fn from_reference<const N: usize>(
         name: &str,
         mesh: &Mesh<C, N>,
         first: u32,
@@ -333,7 +423,7 @@ impl Elements<3, 3, 7> {
                 }
             })
             .collect();
-        Self::isoparametric("hexahedra", mesh, first, &reference, material)
+        Self::from_reference("hexahedra", mesh, first, &reference, material)
     }
 }
 
@@ -347,15 +437,7 @@ impl Elements<3, 3, 9> {
         first: u32,
         material: Material,
     ) -> Result<Self, ElementError> {
-        for (element, nodes) in mesh.elements.iter().enumerate() {
-            if let Some(&index) = nodes.iter().find(|&&node| node as usize >= mesh.points.len()) {
-                let points = mesh.points.len();
-                return Err(MeshError::IndexOutOfRange { element, index, points }.into());
-            }
-            if let Some(at) = (1..10).find(|&at| nodes[..at].contains(&nodes[at])) {
-                return Err(MeshError::RepeatedIndex { element, index: nodes[at] }.into());
-            }
-        }
+        Self::check_nodes(mesh, &material)?;
         // What the middles make of it shows in the volumes.
         let corners = mesh.elements.iter().map(|&[a, b, c, d, ..]| [a, b, c, d]).collect();
         Self::checked(&TetrahedronMesh { points: mesh.points.clone(), elements: corners }, &material)?;
@@ -387,6 +469,6 @@ impl Elements<3, 3, 9> {
                 }
             })
             .collect();
-        Self::isoparametric("quadratic tetrahedra", mesh, first, &reference, material)
+        Self::from_reference("quadratic tetrahedra", mesh, first, &reference, material)
     }
 }

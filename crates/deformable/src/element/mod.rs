@@ -14,7 +14,7 @@ mod stiffness;
 #[cfg(test)]
 mod tests;
 
-pub use build::{ElementError, membrane_directions};
+pub use build::{ElementError, ReferencePoint, membrane_directions};
 pub use damping::{Damping, DampingKind};
 pub use decompose::{Decompose, Shape};
 pub(crate) use partition::Partition;
@@ -371,6 +371,12 @@ where
 
     fn set_activation(&mut self, activation: f64) {
         for family in &mut self.fibres {
+            family.fibre.activation = activation;
+        }
+    }
+
+    fn set_family_activation(&mut self, family: usize, activation: f64) {
+        if let Some(family) = self.fibres.get_mut(family) {
             family.fibre.activation = activation;
         }
     }

@@ -145,6 +145,15 @@ fn fibres_keep_the_contract() {
     let count = force.len();
     force.add_fibres(fibre.clone(), vec![Vector::<2>::new(1.0, 0.3); count]).unwrap();
     check(force.boxed(), &rest, 0.04, true);
+    let (mut force, rest) = cloth(material(law, DampingKind::Blend));
+    let count = force.len();
+    force.add_fibres(fibre.clone(), vec![Vector::<2>::new(1.0, 0.3); count]).unwrap();
+    force.set_family_activation(0, 0.9);
+    check(force.boxed(), &rest, 0.03, true);
+    let (mut force, rest) = hexes(material(law, DampingKind::Blend));
+    let count = force.len();
+    force.add_fibres(fibre.clone(), vec![Vector::<3>::new(0.3, 1.0, -0.6); count]).unwrap();
+    check(force.boxed(), &rest, 0.04, true);
     // What would be silently wrong is refused.
     let (mut force, _) = cube(material(law, DampingKind::Blend));
     let count = force.len();
@@ -350,4 +359,181 @@ fn the_stress_of_a_stretched_bar_is_that_of_hooke() {
     let (mut force, rest) = cube(material(Law::safe(Model::NeoHookean), DampingKind::Conserving));
     force.update(&rest.iter().map(|x| 0.9 * x).collect::<Vec<_>>()).unwrap();
     assert!(force.stresses().unwrap().iter().all(|stress| *stress < 1e-6));
+}
+
+/// Wedges: triangles of barycentric functions times a linear one; three points of the triangle times two of Gauss.
+fn wedge() -> Vec<ReferencePoint<3, 6>> {
+    let corners = [[1.0 / 6.0, 1.0 / 6.0], [2.0 / 3.0, 1.0 / 6.0], [1.0 / 6.0, 2.0 / 3.0]];
+    let heights = [-1.0 / 3f64.sqrt(), 1.0 / 3f64.sqrt()];
+    let point = |[xi, eta]: [f64; 2], zeta: f64| {
+        let l = [1.0 - xi - eta, xi, eta];
+        let dl = [[-1.0, -1.0], [1.0, 0.0], [0.0, 1.0]];
+        let side = |node: usize| if node < 3 { -1.0 } else { 1.0 };
+        ReferencePoint {
+            derivative: std::array::from_fn(|node| {
+                let part = 0.5 * (1.0 + side(node) * zeta);
+                let [dx, dy] = dl[node % 3];
+                [dx * part, dy * part, 0.5 * side(node) * l[node % 3]]
+            }),
+            value: std::array::from_fn(|node| l[node % 3] * 0.5 * (1.0 + side(node) * zeta)),
+            weight: 1.0 / 6.0,
+        }
+    };
+    corners.iter().flat_map(|&corner| heights.map(|zeta| point(corner, zeta))).collect()
+}
+
+/// Distorted wedges in two layers over a sheet of nine squares.
+fn wedges() -> Mesh<3, 6> {
+    let base =
+        sheet(Vector::<2>::zeros(), Vector::<2>::x(), Vector::<2>::y(), [3, 3], Diagonals::Alternating)
+            .unwrap();
+    let count = base.points.len() as u32;
+    let mut random = TestNumbers::new(12);
+    let points =
+        (0..3).flat_map(|layer| base.points.iter().map(move |x| [x[0], x[1], 0.4 * f64::from(layer)]));
+    let points =
+        points.map(|x| Vector::<3>::from(x) + Vector::from_fn(|_, _| random.uniform(-0.04, 0.04))).collect();
+    let elements = (0..2u32)
+        .flat_map(|layer| {
+            base.elements.iter().map(move |&[a, b, c]| {
+                let (low, high) = (layer * count, (layer + 1) * count);
+                [a + low, b + low, c + low, a + high, b + high, c + high]
+            })
+        })
+        .collect();
+    Mesh { points, elements }
+}
+
+/// Spec DS-28: an element that this crate does not know, from its shape functions alone, passes the patch test and keeps the whole contract.
+#[test]
+fn any_isoparametric_element_keeps_the_contract() {
+    let (mesh, reference) = (wedges(), wedge());
+    let rest = flat(&mesh.points);
+    let law = Law { model: Model::FixedCorotated, extension: Extension::NONE };
+    let build = |kind| {
+        Elements::<3, 3, 5>::isoparametric("wedges", &mesh, 0, &reference, material(law, kind)).unwrap()
+    };
+    for kind in [DampingKind::Linear, DampingKind::Conserving, DampingKind::Blend, DampingKind::Stiffness] {
+        check(build(kind).boxed(), &rest, 0.03, true);
+    }
+    let mut force = build(DampingKind::Blend);
+    let mut mass = vec![0.0; mesh.points.len()];
+    force.add_masses(&mut mass);
+    let volume: f64 = (0..force.len()).map(|element| force.rest_volume(element)).sum();
+    assert!((mass.iter().sum::<f64>() - 2.0 * volume).abs() < 1e-12 && mass.iter().all(|&m| m > 0.0));
+    // An affine map has one stress everywhere: no force on inner nodes.
+    let map = Matrix::<3>::new(1.2, 0.3, 0.0, -0.1, 0.8, 0.2, 0.1, 0.0, 1.1);
+    let x = flat(&mesh.points.iter().map(|x| map * x).collect::<Vec<_>>());
+    let f = elastic_force(&mut force, &x).unwrap();
+    let most = f.iter().fold(0.0, |m: f64, f| m.max(f.abs()));
+    // The middle layer has 16 nodes from 16 on; its inner ones are 5, 6, 9 and 10 of them.
+    for node in [21, 22, 25, 26] {
+        let inner = Vector::<3>::from_column_slice(&f[3 * node..3 * node + 3]).norm();
+        assert!(inner < 1e-12 * most, "node {node}: {inner:e} of {most:e}");
+    }
+    assert!((force.energy() - volume * density_of(&map)).abs() < 1e-12 * volume);
+    // Reference elements that are none, and meshes that do not fit, are refused.
+    let m = material(law, DampingKind::Blend);
+    let refused = |mesh: &Mesh<3, 6>, reference: &[ReferencePoint<3, 6>]| {
+        Elements::<3, 3, 5>::isoparametric("wedges", mesh, 0, reference, m).unwrap_err().to_string()
+    };
+    let mut wrong = reference.clone();
+    wrong[1].derivative[2][0] += 0.5;
+    assert!(refused(&mesh, &wrong).contains("quadrature point 1: the derivatives"));
+    let mut heavy = reference.clone();
+    heavy[4].value[0] += 1.0;
+    assert!(refused(&mesh, &heavy).contains("quadrature point 4: the parts of the mass sum to 2"));
+    assert!(refused(&mesh, &[]).contains("0 quadrature points"));
+    let mut outside = mesh.clone();
+    outside.elements[3][5] = 99;
+    assert!(refused(&outside, &reference).contains("element 3 refers to point 99"));
+    let mut inverted = mesh.clone();
+    inverted.elements[7].swap(0, 1);
+    inverted.elements[7].swap(3, 4);
+    assert!(refused(&inverted, &reference).contains("element 7 is inside out"));
+    let other = Elements::<3, 3, 6>::isoparametric("wedges", &mesh, 0, &reference, m).unwrap_err();
+    assert!(other.to_string().contains("elements of 7 nodes"), "{other}");
+}
+
+/// Energy of the fixed corotated law per volume for the deformation `f`.
+fn density_of(f: &Matrix<3>) -> f64 {
+    let s = splashdown_math::signed_svd(f).sigma;
+    20.0 * s.iter().map(|s| (s - 1.0).powi(2)).sum::<f64>() + 15.0 * (s.product() - 1.0).powi(2)
+}
+
+/// Spec DS-7: turning a body is strain to linear elasticity, `eps = (cos - 1)` in the plane of the turn, and none to the rotated law.
+#[test]
+fn rotations_are_strain_to_linear_elasticity_only() {
+    let (c, s) = (0.8, 0.6);
+    let energy = |model| {
+        let (mut force, rest) =
+            cube(material(Law { model, extension: Extension::NONE }, DampingKind::Linear));
+        let turned: Vec<f64> =
+            rest.chunks_exact(3).flat_map(|x| [c * x[0] - s * x[1], s * x[0] + c * x[1], x[2]]).collect();
+        let f = elastic_force(&mut force, &turned).unwrap();
+        (force.energy(), f.iter().fold(0.0, |most: f64, f| most.max(f.abs())))
+    };
+    // A unit cube: mu eps : eps + lambda tr^2 / 2.
+    let exact = (1.0f64 - c).powi(2) * 2.0 * (20.0 + 30.0);
+    let (linear, push) = energy(Model::Linear);
+    assert!((linear - exact).abs() < 1e-12 * exact && push > 1.0, "{linear} instead of {exact}");
+    let (rotated, none) = energy(Model::RotatedLinear);
+    assert!(rotated < 1e-28 && none < 1e-12, "{rotated:e} {none:e}");
+}
+
+/// Spec DS-21: the plastic stretches after one flow of a homogeneous stretch, for every criterion and at the limit.
+#[test]
+fn every_yield_criterion_flows_exactly() {
+    let s = [1.6f64, 0.7, 1.25];
+    let flowed = |criterion: Yield, limit: f64| -> [f64; 3] {
+        let (mut force, rest) = cube(material(Law::safe(Model::RotatedLinear), DampingKind::Blend));
+        force.set_plasticity(Plasticity { criterion, limit }).unwrap();
+        let x: Vec<f64> =
+            rest.chunks_exact(3).flat_map(|x| [s[0] * x[0], s[1] * x[1], s[2] * x[2]]).collect();
+        force.update(&x).unwrap();
+        assert!(force.flow(&x));
+        // A second flow at the same place changes nothing: the body is on the yield surface.
+        let first = force.history();
+        force.flow(&x);
+        assert!(force.history().iter().zip(&first).all(|(a, b)| (a - b).abs() < 1e-12));
+        let inverse = force.plastic_inverse(2, 0);
+        std::array::from_fn(|i| 1.0 / inverse[(i, i)])
+    };
+    let near = |found: [f64; 3], exact: [f64; 3]| {
+        assert!((0..3).all(|i| (found[i] - exact[i]).abs() < 1e-12), "{found:?} instead of {exact:?}");
+    };
+    // The whole logarithm is scaled to the norm 0.1; what is left of it has flowed.
+    let log = s.map(f64::ln);
+    let norm = log.iter().map(|l| l * l).sum::<f64>().sqrt();
+    near(flowed(Yield::Full { limit: 0.1 }, 10.0), log.map(|l| (l * (1.0 - 0.1 / norm)).exp()));
+    // Volume is kept by the deviatoric criterion.
+    let mean = log.iter().sum::<f64>() / 3.0;
+    let deviator = log.map(|l| l - mean);
+    let norm = deviator.iter().map(|l| l * l).sum::<f64>().sqrt();
+    near(flowed(Yield::Deviatoric { limit: 0.1 }, 10.0), deviator.map(|l| (l * (1.0 - 0.1 / norm)).exp()));
+    // A criterion of one's own: no stretch beyond 1.1, compression is elastic.
+    fn tears(stretches: &mut [f64]) -> bool {
+        let beyond = stretches.iter().any(|&s| s > 1.1);
+        stretches.iter_mut().for_each(|s| *s = s.min(1.1));
+        beyond
+    }
+    near(flowed(Yield::Custom(tears), 10.0), [1.6 / 1.1, 1.0, 1.25 / 1.1]);
+    // The limit stops each plastic stretch by itself, in tension and in compression.
+    let full = log.map(|l| (l * (1.0 - 0.01 / log.iter().map(|l| l * l).sum::<f64>().sqrt())).exp());
+    let (limited, exact) = (flowed_once(&s, 1.2), full.map(|s| s.clamp(1.0 / 1.2, 1.2)));
+    near(limited, exact);
+    assert_eq!(exact, [1.2, 1.0 / 1.2, 1.2]);
+}
+
+/// As above with the norm 0.01 and a limit of the plastic stretch, which leaves the body beyond its yield surface.
+fn flowed_once(s: &[f64; 3], limit: f64) -> [f64; 3] {
+    let (mut force, rest) = cube(material(Law::safe(Model::RotatedLinear), DampingKind::Blend));
+    force.set_plasticity(Plasticity { criterion: Yield::Full { limit: 0.01 }, limit }).unwrap();
+    let x: Vec<f64> = rest.chunks_exact(3).flat_map(|x| [s[0] * x[0], s[1] * x[1], s[2] * x[2]]).collect();
+    for _ in 0..3 {
+        force.update(&x).unwrap();
+        force.flow(&x);
+    }
+    let inverse = force.plastic_inverse(0, 0);
+    std::array::from_fn(|i| 1.0 / inverse[(i, i)])
 }

@@ -65,7 +65,7 @@ where
         velocity: &mut [f64],
     ) -> Result<(Vec<Touch<D>>, Vec<Obstacle<D>>), IntegrateError> {
         let path = Path { position: &motion.position, moving, dt };
-        let mut collision = Collision::new(path, &self.colliders, self.method);
+        let mut collision = Collision::new(path, &self.colliders, self.method, self.push_out);
         let boxes: Vec<_> = self.obstacles.iter().map(Obstacle::bounds).collect();
         let near = self.colliders.inside(next, &boxes);
         for (obstacle, near) in self.obstacles.iter().zip(near) {

@@ -100,10 +100,8 @@ impl Scheme {
 pub struct Driver<const D: usize> {
     /// The particles, with their positions at time zero (m); those that are not pinned (any more) are left alone.
     pub nodes: Vec<(u32, Vector<D>)>,
-    /// Position (m) at a time (s) of the particle that was at the given place at time zero.
-    pub path: fn(&Path<D>, f64, &Vector<D>) -> Vector<D>,
-    /// Parameters of the path.
-    pub parameters: Path<D>,
+    /// Their motions, one after the other: each begins where those before it have led.
+    pub paths: Vec<Path<D>>,
 }
 
 /// Parameters of a prescribed motion: translation, then rotation about an axis, both between two times.
@@ -140,9 +138,19 @@ impl<const D: usize> Driver<D>
 where
     Dim<D>: Space<D>,
 {
-    /// Particles that follow `parameters`.
-    pub fn new(nodes: Vec<(u32, Vector<D>)>, parameters: Path<D>) -> Self {
-        Self { nodes, path: Path::at, parameters }
+    /// Particles that follow `path`.
+    pub fn new(nodes: Vec<(u32, Vector<D>)>, path: Path<D>) -> Self {
+        Self::in_turn(nodes, vec![path])
+    }
+
+    /// Particles that follow `paths` one after the other; none of these begins before the one before it has ended.
+    pub fn in_turn(nodes: Vec<(u32, Vector<D>)>, paths: Vec<Path<D>>) -> Self {
+        Self { nodes, paths }
+    }
+
+    /// Position (m) at time `t` (s) of the particle that was at `x` at time zero.
+    pub fn at(&self, t: f64, x: &Vector<D>) -> Vector<D> {
+        self.paths.iter().fold(*x, |x, path| path.at(t, &x))
     }
 }
 
@@ -305,6 +313,8 @@ where
     pub surface: Vec<u32>,
     /// How collisions move particles.
     pub method: CollisionMethod,
+    /// Greatest speed (m/s) at which particles inside obstacles are pushed out of them, with [`CollisionMethod::Swept`].
+    pub push_out: f64,
     /// Whether a contact that pulls lets go within the step.
     pub release: bool,
     /// Prescribed motions.
@@ -381,6 +391,7 @@ where
             colliders: Colliders::All,
             surface: Vec::new(),
             method: CollisionMethod::Swept,
+            push_out: f64::INFINITY,
             release: false,
             drivers: Vec::new(),
             recordings: Vec::new(),
@@ -480,7 +491,7 @@ where
     pub fn drive(&self, solid: &Solid<D>, motion: &mut Motion, dt: f64) {
         for driver in &self.drivers {
             for (node, first) in driver.nodes.iter().filter(|(node, _)| solid.pinned()[*node as usize]) {
-                let target = (driver.path)(&driver.parameters, motion.time + dt, first);
+                let target = driver.at(motion.time + dt, first);
                 let at = D * *node as usize;
                 for axis in 0..D {
                     motion.velocity[at + axis] = (target[axis] - motion.position[at + axis]) / dt;

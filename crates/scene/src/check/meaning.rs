@@ -3,8 +3,8 @@
 //! Every table that the first pass left readable is read on its own, so that one misspelt field does not hide the mistakes elsewhere.
 
 use crate::description::{
-    Contact, Deformable, FibreDescription, Fluid, FluidCoupling, Geometry, Joint, Kind, Rigid, Rotation,
-    Scene, Step, Time,
+    Contact, Deformable, Fluid, FluidCoupling, Fusiform, Geometry, Joint, Kind, Rigid, Rotation, Scene, Step,
+    Time,
 };
 use crate::limits::{self, Size};
 use crate::problem::{Problem, ProblemKind};
@@ -76,6 +76,11 @@ pub(crate) fn world(root: &Node, scene: &Scene) -> Option<Problem> {
             let Some(path) = error.body().and_then(|name| entry(root, name)) else {
                 return Some(problem.at(root.origin));
             };
+            let field = error.field().iter().map(|part| match part.parse() {
+                Ok(index) => Segment::Index(index),
+                Err(_) => key(part),
+            });
+            let path: Vec<Segment> = path.into_iter().chain(field).collect();
             return Some(problem.at(root.nearest(&path).origin).field(path_text(root, &path)));
         }
     };
@@ -100,11 +105,14 @@ pub(crate) fn world(root: &Node, scene: &Scene) -> Option<Problem> {
 
 /// The entry of the body of this name.
 fn entry(root: &Node, name: &str) -> Option<[Segment; 2]> {
-    ["deformable", "rigid"].into_iter().find_map(|list| {
-        let named = |node: &Node| node.get("name").and_then(Node::string) == Some(name);
-        let index = root.get(list)?.items().iter().position(named)?;
-        Some([key(list), Segment::Index(index)])
-    })
+    let find = |is: &dyn Fn(&str) -> bool| {
+        ["deformable", "rigid"].into_iter().find_map(|list| {
+            let named = |node: &Node| node.get("name").and_then(Node::string).is_some_and(is);
+            let index = root.get(list)?.items().iter().position(named)?;
+            Some([key(list), Segment::Index(index)])
+        })
+    };
+    find(&|own| own == name).or_else(|| find(&|own| crate::build_elastic::is_copy_of(name, own)))
 }
 
 fn read<T: DeserializeOwned>(node: Option<&Node>) -> Option<T> {
@@ -504,18 +512,31 @@ impl Check<'_> {
         let at = |rest: &[Segment]| -> Vec<Segment> {
             [&[key("deformable"), Segment::Index(index), key("elastic")][..], rest].concat()
         };
-        let tables = [
+        let mut tables = vec![
             (
-                "strength",
+                vec![key("strength")],
                 &body.elastic.strength,
                 f64::INFINITY,
                 "0 or more: a material never pushes towards its own collapse",
             ),
-            ("activation", &body.elastic.activation, 1.0, "0 to 1"),
+            (vec![key("activation")], &body.elastic.activation, 1.0, "0 to 1"),
         ];
-        for (name, table, most, allowed) in tables {
+        for (n, fibre) in body.elastic.fibre.iter().enumerate() {
+            tables.push((
+                vec![key("fibre"), Segment::Index(n), key("schedule")],
+                &fibre.schedule,
+                1.0,
+                "0 to 1",
+            ));
+        }
+        for (field, table, most, allowed) in tables {
+            let name = match field.last() {
+                Some(Segment::Key(name)) => name.clone(),
+                _ => String::new(),
+            };
+            let at = |rest: &[Segment]| at(&[&field, rest].concat());
             if let Some(n) = table.windows(2).position(|pair| !(pair[0][0] < pair[1][0])) {
-                let path = at(&[key(name), Segment::Index(n + 1), Segment::Index(0)]);
+                let path = at(&[Segment::Index(n + 1), Segment::Index(0)]);
                 let problem = self
                     .at(&path, ProblemKind::Conflict, format!("times of `{name}` must ascend"))
                     .found(table[n + 1][0].to_string())
@@ -523,7 +544,7 @@ impl Check<'_> {
                 self.problems.push(problem);
             }
             if let Some(n) = table.iter().position(|entry| !(entry[1] >= 0.0 && entry[1] <= most)) {
-                let path = at(&[key(name), Segment::Index(n), Segment::Index(1)]);
+                let path = at(&[Segment::Index(n), Segment::Index(1)]);
                 let problem = self
                     .at(
                         &path,
@@ -535,12 +556,28 @@ impl Check<'_> {
                 self.problems.push(problem);
             }
         }
-        let still = |fibre: &FibreDescription| fibre.direction.iter().all(|&component| component == 0.0);
-        if let Some(n) = body.elastic.fibre.iter().position(still) {
-            let path = at(&[key("fibre"), Segment::Index(n), key("direction")]);
-            let message = format!("the fibres of `{}` have no direction", body.name);
-            let problem =
-                self.at(&path, ProblemKind::OutOfRange, message).allowed("a vector that is not zero");
+        for (n, fibre) in body.elastic.fibre.iter().enumerate() {
+            let still = |direction: &Vec<f64>| direction.iter().all(|&component| component == 0.0);
+            let problem = match (&fibre.direction, &fibre.fusiform) {
+                (Some(direction), None) if still(direction) => {
+                    let path = at(&[key("fibre"), Segment::Index(n), key("direction")]);
+                    let message = format!("the fibres of `{}` have no direction", body.name);
+                    self.at(&path, ProblemKind::OutOfRange, message).allowed("a vector that is not zero")
+                }
+                (None, Some(Fusiform { from, to })) if from == to => {
+                    let path = at(&[key("fibre"), Segment::Index(n), key("fusiform"), key("to")]);
+                    let message = format!("the fibres of `{}` begin and end at the same point", body.name);
+                    self.at(&path, ProblemKind::OutOfRange, message).allowed("two ends that are apart")
+                }
+                (Some(_), None) | (None, Some(_)) => continue,
+                (given, _) => {
+                    let path = at(&[key("fibre"), Segment::Index(n)]);
+                    let how = if given.is_some() { "both" } else { "neither" };
+                    let message =
+                        format!("the fibres of `{}` have {how} of `direction` and `fusiform`", body.name);
+                    self.at(&path, ProblemKind::Conflict, message).allowed("one of them")
+                }
+            };
             self.problems.push(problem);
         }
     }

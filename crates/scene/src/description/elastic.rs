@@ -293,6 +293,10 @@ pub enum Inversion {
     Energy {
         /// Smallest trusted stretch (no unit).
         stretch: f64,
+        /// Stiffness beyond it (Pa). Default: `(lambda + 2 mu) / stretch^2`.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        #[schemars(extend("exclusiveMinimum" = 0))]
+        stiffness: Option<f64>,
     },
 }
 
@@ -384,25 +388,83 @@ pub struct PlasticDescription {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-length" = "dimension", "items" = serde_json::json!({ "type": "number", "exclusiveMinimum": 0 })))]
     pub goal: Option<Vec<f64>>,
+    /// Goal of the flow as a mesh file in place of `goal`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub goal_shape: Option<GoalShape>,
+}
+
+/// The shape to which plastic flow leads, from a mesh file (3D only). Only its shape counts, not where it is.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GoalShape {
+    /// Path of the file, relative to the folder that the program runs in: it has the points of the body in the same order, each where it is in the goal.
+    pub path: String,
+    /// Factor for all coordinates (no unit).
+    #[serde(default = "one")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub scale: f64,
 }
 
 /// Fibres that pull, as in a muscle. In sheets their part within each triangle counts.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FibreDescription {
-    /// Direction in the rest shape; its length does not matter, but is not zero.
+    /// Direction in the rest shape; its length does not matter, but is not zero. Either this or `fusiform`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-length" = "dimension"))]
-    pub direction: Vec<f64>,
+    pub direction: Option<Vec<f64>>,
+    /// Fibres that come together at two ends, as in a spindle-shaped muscle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fusiform: Option<Fusiform>,
     /// Largest tension (Pa).
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub tension: f64,
     /// Activation, 0 to 1.
     #[schemars(range(min = 0, max = 1))]
     pub activation: f64,
+    /// Activation of this family against time: pairs of time (s) and activation (0 to 1), linear in between. Default: that of the body, or `activation`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub schedule: Vec<[f64; 2]>,
     /// Part of the material that is these fibres (no unit).
     #[serde(default = "one")]
     #[schemars(range(min = 0, max = 1))]
     pub density: f64,
+    /// Tension of stretched fibres without activation.
+    #[serde(default)]
+    pub passive: PassiveTension,
+}
+
+/// Fibres along the meridians of a spindle: they leave one end in all directions within it and come together at the other.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fusiform {
+    /// One end (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub from: Vec<f64>,
+    /// The other end (m).
+    #[schemars(extend("x-length" = "dimension"))]
+    pub to: Vec<f64>,
+}
+
+/// Tension of stretched fibres without activation, relative to the largest active one: `scale (e^x - x - 1)` with `x = exponent (stretch - 1)`.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct PassiveTension {
+    /// Scale (no unit); 0 for fibres that are slack without activation.
+    #[schemars(range(min = 0))]
+    pub scale: f64,
+    /// Exponent (no unit).
+    #[schemars(range(min = 0, max = 100))]
+    pub exponent: f64,
+    /// Stretch (no unit) from which the tension goes on linearly.
+    #[schemars(range(min = 1, max = 10))]
+    pub limit: f64,
+}
+
+impl Default for PassiveTension {
+    fn default() -> Self {
+        Self { scale: 0.05, exponent: 6.6, limit: 1.4 }
+    }
 }
 
 /// Springs in a body of elements, beside or (with a very soft material) instead of its material.
@@ -424,6 +486,10 @@ pub struct ElementSprings {
     /// All altitudes of an element instead of its shortest at any time.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub all_altitudes: bool,
+    /// Altitudes act only while they are compressed by more than this part of their rest length (no unit). Default: they pull as well as push.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 0), extend("exclusiveMaximum" = 1))]
+    pub altitude_slack: Option<f64>,
     /// Damping of each spring relative to critical damping of its ends (no unit).
     #[serde(default)]
     #[schemars(range(min = 0))]
@@ -460,7 +526,7 @@ pub struct LoadDescription {
     pub factor: Vec<[f64; 2]>,
 }
 
-/// Particles that are held or moved: all within a box of the rest shape.
+/// Particles that are held or moved: all within a box of the rest shape. Several holds may have the same particles: their motions follow each other in time, and the last one that lets go frees them.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Hold {
@@ -477,11 +543,11 @@ pub struct Hold {
     /// Angular velocity about `centre` (rad/s): three components in 3D, one in 2D. Default: none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub spin: Option<Vec<f64>>,
-    /// A point of the axis of `spin` (m). Default: the origin.
+    /// A point of the axis of `spin` (m), in space. Default: the origin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("x-length" = "dimension"))]
     pub centre: Option<Vec<f64>>,
-    /// When the motion begins (s).
+    /// When the motion begins (s); not before another one of the same particles has ended.
     #[serde(default)]
     pub start: f64,
     /// When the motion ends (s); the particles are held where they are then. Default: never.
@@ -601,7 +667,8 @@ pub enum Precision {
     /// 16 digits.
     #[default]
     Double,
-    /// 7 digits, two thirds of the memory of a body: stretches are known to 1e-6.
+    /// 7 digits for what each element keeps (rest gradients, rotations, stretches, gradients in their frame), two thirds of the memory of a body: stretches are known to 1e-6. Positions, velocities,
+    /// forces, laws, plastic deformations, damping factors and linear solves stay in double precision.
     Single,
 }
 
@@ -629,6 +696,12 @@ pub struct ElasticStep {
     pub collisions: ElasticCollisions,
     /// Do points inside a body meet rigid bodies, too? For soft bodies and small obstacles.
     pub inner_points: bool,
+    /// May a contact with a rigid body that pulls let go within the step? Points that leave then keep the whole speed that they are pulled off with. In `scheme_b` and `scheme_c` with `swept` collisions.
+    pub release: bool,
+    /// Greatest speed (m/s) at which points inside rigid bodies are pushed out of them, in explicit schemes with `swept` collisions. Default: within the step.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("exclusiveMinimum" = 0))]
+    pub push_out_speed: Option<f64>,
     /// Part of the limit of stability that steps of explicit schemes take at most (no unit).
     #[schemars(extend("exclusiveMinimum" = 0), range(max = 1))]
     pub safety: f64,
@@ -771,6 +844,8 @@ impl Default for ElasticStep {
             distance: 0.0,
             collisions: ElasticCollisions::default(),
             inner_points: false,
+            release: false,
+            push_out_speed: None,
             safety: 0.5,
             solve_tolerance: None,
             self_contact: None,

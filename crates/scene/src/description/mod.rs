@@ -22,9 +22,10 @@ pub use coupling::{CouplingChoices, FaceMassWord, FluidCoupling, FormWord, Tange
 pub use elastic::{
     BagGeometry, BallGeometry, BendingDescription, BendingLaw, BoxGeometry, DampingForm, DampingSolve,
     Disturbance, ElasticBody, ElasticCollisions, ElasticDamping, ElasticIntegrator, ElasticMaterial,
-    ElasticModel, ElasticStep, ElementSprings, FibreDescription, FileGeometry, Hardening, Hold, Inversion,
-    LoadDescription, Over, PlasticDescription, Precision, RecordedGeometry, Region, SelfContactDescription,
-    SheetGeometry, SplineHardening, TiedTo, TorusGeometry, VolumeSolver, VolumeStep,
+    ElasticModel, ElasticStep, ElementSprings, FibreDescription, FileGeometry, Fusiform, GoalShape,
+    Hardening, Hold, Inversion, LoadDescription, Over, PassiveTension, PlasticDescription, Precision,
+    RecordedGeometry, Region, SelfContactDescription, SheetGeometry, SplineHardening, TiedTo, TorusGeometry,
+    VolumeSolver, VolumeStep,
 };
 pub use fluid::{
     CellSize, Fluid, FluidEddies, FluidForce, FluidLiquid, FluidObstacle, FluidPatch, FluidRegion,

@@ -558,13 +558,18 @@ fn embedded_bodies_go_with_what_they_are_in() {
 #[test]
 fn the_log_tells_of_inverted_elements_and_of_newton() {
     use splashdown_scene::log::LogRecord;
-    let tangled = "disturb = { noise = 0.3, seed = 3 }";
     for (integrator, barrier) in [("scheme_b", false), ("backward_euler", false), ("backward_euler", true)] {
+        // Contact with itself wants a surface that does not pass through itself.
+        let tangled = if barrier {
+            "disturb = { noise = 0.08, seed = 3 }"
+        } else {
+            "disturb = { noise = 0.3, seed = 3 }"
+        };
         let contact = if barrier { "\nself_contact = { thickness = 0.001 }" } else { "" };
         let cut = if barrier { "\nnewton_iterations = 1" } else { "" };
         let mut world = bar(&format!("integrator = \"{integrator}\"{contact}{cut}"), tangled);
         let start = world.diagnostics().elements.expect("elements");
-        assert!(start.inverted > 0, "{integrator}");
+        assert!(barrier || start.inverted > 0, "{integrator}");
         let report = world.step(0.01).expect("a step");
         let own = report.solids.clone().expect("a report of the solids");
         assert!(own.linear_iterations > 0, "{integrator}: {own:?}");

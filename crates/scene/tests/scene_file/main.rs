@@ -7,9 +7,12 @@ mod documents;
 mod elastic;
 mod fluid;
 mod good;
+mod holds;
 mod hostile;
+mod layers;
 mod overriding;
 mod rigid;
+mod soft;
 
 use std::path::PathBuf;
 
