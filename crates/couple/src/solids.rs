@@ -4,7 +4,7 @@
 //! What does not live here: elements and integrators (`splashdown-deformable`).
 
 use crate::articulation::JointRow;
-use crate::fluid_structure::{End, HeldRow, Resistance};
+use crate::fluid_structure::{CouplingForm, End, HeldRow, Resistance};
 use crate::hold::{Cones, Held, hold};
 use crate::soft_contact::{Candidates, Reached, pushing_pairs};
 use crate::solid_links::{Binding, DampingKeeps};
@@ -172,6 +172,8 @@ pub(crate) struct SolidStep {
     pub stages: Stages,
     /// Implicit elasticity and damping (kg) of the last velocity solve, for those that solve on from there; `None` with explicit elasticity.
     pub resistance: Option<CsrMatrix>,
+    /// What resists the push of a fluid in the present stage, and its factor where the form of the coupled system needs it.
+    coupled: Option<(CsrMatrix, Option<CsrMatrix>)>,
     /// `1/m` (1/kg) of all particles, 0 for those that move as told.
     inverse_masses: Vec<f64>,
     pub report: IntegrationReport,
@@ -215,15 +217,17 @@ impl SolidStep {
     {
         let Self { stages, resistance: Some(matrix), inverse_masses, .. } = self else { return Ok(()) };
         let _timed = crate::stage("soft bodies");
-        let resistance = Resistance { matrix, velocity: &stages.resisted };
+        let resistance = Resistance { matrix, factor: None, velocity: &stages.resisted };
         let velocity = velocity.unwrap_or(&mut stages.moving);
         let body = Held { resistance, missing: &stages.missing, inverse_masses, before };
         hold(model, frames, motions, velocity, held, cones, &body).map_err(|error| error.to_string())
     }
 
-    /// The implicit part of the last velocity solve.
-    pub fn resistance(&self) -> Option<Resistance<'_>> {
-        self.resistance.as_ref().map(|matrix| Resistance { matrix, velocity: &self.stages.resisted })
+    /// Implicit forces as a fluid that pushes meets them, about the particles' `velocity` (m/s) by their own solve.
+    pub fn resistance<'a>(&'a self, velocity: &'a [f64]) -> Option<Resistance<'a>> {
+        let velocity = if self.resistance.is_some() { &self.stages.resisted } else { velocity };
+        let (matrix, factor) = self.coupled.as_ref()?;
+        Some(Resistance { matrix, factor: factor.as_ref(), velocity })
     }
 }
 
@@ -491,8 +495,11 @@ where
             true => Some(self.solid.resistance(0.5 * dt, dt).map_err(|error| error.to_string())?),
             false => None,
         };
+        // The first half of Newmark's step has its damping at the start.
+        let tau = if self.integrator.scheme == Scheme::Newmark { 0.0 } else { 0.5 * dt };
+        let coupled = self.coupled_resistance(model, tau, dt)?;
         let inverse_masses = self.free_inverse_masses();
-        Ok(SolidStep { motion, stages, resistance, inverse_masses, report })
+        Ok(SolidStep { motion, stages, resistance, coupled, inverse_masses, report })
     }
 
     /// The particles that a rigid body can reach in this step.
@@ -609,7 +616,42 @@ where
         self.integrator.undamped = false;
         let velocity = finished.map_err(|error| error.to_string())?;
         self.push_carriers(model, frames, start, full);
+        let dt = step.stages.dt;
+        // The others have half of their damping at the start of the step.
+        let whole = matches!(self.integrator.scheme, Scheme::C | Scheme::LinearlyImplicit);
+        step.coupled = self.coupled_resistance(model, if whole { dt } else { 0.5 * dt }, dt)?;
         Ok(velocity)
+    }
+
+    /// Does elasticity resist in the solves of the stages, too?
+    pub(crate) fn is_stiff(&self) -> bool {
+        self.integrator.scheme == Scheme::LinearlyImplicit
+    }
+
+    /// What resists the push of a fluid: damping over `tau` seconds and, where it is implicit, elasticity `dt` seconds ahead, at the last update; particles that bodies carry take part. With the factor where
+    /// the form of the coupled system needs it. Nothing where damping waits for contact.
+    #[inline(never)]
+    fn coupled_resistance(
+        &mut self,
+        model: &Model<D>,
+        tau: f64,
+        dt: f64,
+    ) -> Result<Option<(CsrMatrix, Option<CsrMatrix>)>, String> {
+        let Some(options) = model.coupling.as_ref().filter(|_| model.fluid.is_some()) else {
+            return Ok(None);
+        };
+        let damped = self.solid.damping_rows() > 0 && !self.damps_after_contact(model);
+        if tau == 0.0 || !(self.is_stiff() || damped) {
+            return Ok(None);
+        }
+        let ahead = if self.is_stiff() { dt } else { 0.0 };
+        let carried: Vec<usize> = self.bindings.iter().map(|binding| binding.particle as usize).collect();
+        carried.iter().for_each(|&particle| self.solid.set_pinned(particle, false));
+        let matrix = self.solid.resistance(tau, ahead);
+        let needed = options.form == CouplingForm::Impulses;
+        let factor = needed.then(|| self.solid.resistance_factor(tau, ahead)).transpose();
+        carried.iter().for_each(|&particle| self.solid.set_pinned(particle, true));
+        Ok(Some((matrix.map_err(|error| error.to_string())?, factor.map_err(|error| error.to_string())?)))
     }
 
     /// Is damping left until contact has acted?

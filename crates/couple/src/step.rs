@@ -204,15 +204,11 @@ where
     if let Some(step) = soft_step.as_ref().filter(|_| couples) {
         step.add_missing(&mut moving);
     }
+    let solved = moving.clone();
     let particles = match (&soft, &soft_step) {
         (Some(solids), Some(step)) => {
-            let velocity = &mut moving;
-            Some(SoftParticles {
-                solids,
-                position: &step.motion.position,
-                velocity,
-                resistance: step.resistance(),
-            })
+            let (position, resistance) = (&step.motion.position[..], step.resistance(&solved));
+            Some(SoftParticles { solids, position, velocity: &mut moving, resistance })
         }
         _ => None,
     };
@@ -398,9 +394,10 @@ where
         step.add_missing(&mut soft_velocity);
     }
     articulation.set_kinematic(&frames, &mut full.velocities);
+    let solved = soft_velocity.clone();
     let particles = match (&soft, &soft_step) {
         (Some(solids), Some(step)) => {
-            let (position, resistance) = (&step.stages.next[..], step.resistance());
+            let (position, resistance) = (&step.stages.next[..], step.resistance(&solved));
             Some(SoftParticles { solids, position, velocity: &mut soft_velocity, resistance })
         }
         _ => None,

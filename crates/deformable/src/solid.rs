@@ -2,7 +2,8 @@
 
 use crate::embedded::{Bound, EmbedError, Embedded, Embedding};
 use crate::force::{Force, ForceError};
-use splashdown_math::Vector;
+use nalgebra::DMatrix;
+use splashdown_math::{Dim, Space, Vector};
 use splashdown_parallel::prelude::*;
 use splashdown_solve::{Block, CsrMatrix, InverseMass, SolveError, SparseCholesky, VelocityLayout};
 use std::collections::BTreeMap;
@@ -49,6 +50,9 @@ struct Pattern {
     ranges: Vec<Vec<(u32, u32)>>,
     matrix: CsrMatrix,
 }
+
+/// Eigenvalues of an element's matrix, relative to its largest, that are zero.
+const ROUNDING: f64 = 1e-14;
 
 /// Fewest nodes whose rows one task assembles, and most tasks: an element at the border of two ranges is evaluated for both.
 const LEAST_ROWS: usize = 512;
@@ -350,6 +354,45 @@ impl<const D: usize> Solid<D> {
             values[offsets[row]..offsets[row + 1]].fill(0.0);
         }
         Ok(matrix)
+    }
+
+    /// `C` with `C^T C` the implicit part of a velocity solve as [`Self::resistance`] has it, but with the columns of pinned particles, too. Damping has the factors of its forces; with stiffness
+    /// every element's matrix is split into its eigenvectors.
+    ///
+    /// # Errors
+    /// Values that are not finite.
+    pub fn resistance_factor(&self, tau: f64, ahead: f64) -> Result<CsrMatrix, SolveError>
+    where
+        Dim<D>: Space<D>,
+    {
+        let scalars = D * self.len();
+        if ahead == 0.0 {
+            let block = self.damping_block(tau, VelocityLayout::new::<D>(0, self.len(), 0));
+            let what = || SolveError::OutOfMemory { what: "factor of damping".into() };
+            return block.assemble().ok_or_else(what);
+        }
+        let mut rows = Vec::new();
+        let mut dense = Vec::new();
+        for force in &self.forces {
+            for element in 0..force.elements() {
+                let nodes = force.element_nodes(element);
+                let size = nodes.len() * D;
+                dense.clear();
+                dense.resize(size * size, 0.0);
+                force.add_element_matrix(element, tau * ahead, tau, true, &mut dense);
+                let matrix = DMatrix::from_row_slice(size, size, &dense);
+                let eigen = (&matrix + matrix.transpose()).scale(0.5).symmetric_eigen();
+                let largest = eigen.eigenvalues.amax();
+                for (value, vector) in eigen.eigenvalues.iter().zip(eigen.eigenvectors.column_iter()) {
+                    if *value > ROUNDING * largest {
+                        let entry =
+                            |(k, x): (usize, &f64)| (D * nodes[k / D] as usize + k % D, value.sqrt() * x);
+                        rows.push(vector.iter().enumerate().map(entry).collect::<Vec<_>>());
+                    }
+                }
+            }
+        }
+        CsrMatrix::from_rows(scalars, rows)
     }
 
     /// `mass M + stiffness K + damping (-D)` at the last update, with rows and columns of pinned particles replaced by the unit matrix. `K` is positive

@@ -231,8 +231,16 @@ impl<const D: usize> Domain<D> {
 
     /// Does any part of the boundary let fluid out freely?
     pub fn has_outlet(&self) -> bool {
-        let outlet = |side: &Side<D>| matches!(side, Side::Outlet { .. });
-        self.sides.iter().flatten().any(outlet) || self.patches.iter().any(|patch| outlet(&patch.condition))
+        self.has_side(|side| matches!(side, Side::Outlet { .. }))
+    }
+
+    /// Does an outlet have another pressure than zero?
+    pub fn has_pressing_outlet(&self) -> bool {
+        self.has_side(|side| matches!(side, Side::Outlet { pressure } if *pressure != 0.0))
+    }
+
+    fn has_side(&self, is: impl Fn(&Side<D>) -> bool) -> bool {
+        self.sides.iter().flatten().any(&is) || self.patches.iter().any(|patch| is(&patch.condition))
     }
 
     /// The condition of the side of `axis` (`side` 0 lower, 1 upper) next to `cell`; indices beyond the side count as its last cell.

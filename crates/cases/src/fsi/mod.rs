@@ -5,6 +5,7 @@ mod balance;
 mod channel;
 mod density_ratios;
 mod driven_plate;
+mod energy;
 mod falling_cylinder;
 mod floating;
 mod leaks;
@@ -25,6 +26,7 @@ use crate::Case;
 #[rustfmt::skip]
 pub(super) const CASES: &[Case] = &[
     channel::CASE,
+    channel::FINE,
     stokes_cylinder::CASE,
     falling_cylinder::CASE,
     falling_cylinder::TABLE,
@@ -36,6 +38,8 @@ pub(super) const CASES: &[Case] = &[
     rising_sphere::CASE,
     balance::CASE,
     balance::LONG,
+    energy::CASE,
+    energy::LONG,
     momentum::CASE,
     leaks::CASE,
     sheets::CASE,

@@ -2,10 +2,12 @@
 
 use super::forms::solve_form;
 use super::held::{Demands, HeldMass};
-use super::interface::{LEAST_FRACTION, row_of};
+use super::interface::{LEAST_FRACTION, free_energy, is_driven, shut_cells};
 use super::mass::multiply;
-use super::resistance::{Resistance, ResistingMass, SolidMobility, rows_of_solids};
-use super::soft::{SheetSurface, SoftGuest};
+use super::resistance::{
+    Resistance, ResistingMass, SolidMobility, energy_of_velocities, kinetic_energy, rows_of_solids,
+};
+use super::soft::{SheetSurface, SoftGuest, through_carriers};
 use super::{
     CouplingFace, CouplingForm, CouplingOptions, FaceMass, Operators, SolidMass, Viscous, Weights,
     coupling_faces, viscous,
@@ -15,10 +17,10 @@ use splashdown_fluid::pressure::{Mobility, MovableWalls, PressureProblem};
 use splashdown_fluid::shell::SheetFace;
 use splashdown_fluid::viscosity::ViscousStep;
 use splashdown_fluid::{CellKind, FluidError, FluidModel, FluidState, FluidStepper};
-use splashdown_geometry::grid::Index;
+use splashdown_geometry::grid::{FaceFields, Index};
 use splashdown_math::{Dim, Space, Twist, Vector};
 use splashdown_solve::{CsrMatrix, InverseMass, SolveError, VelocityLayout};
-use std::collections::BTreeMap;
+use std::collections::BTreeSet;
 
 /// A guest of the fluid as the coupled solve sees it.
 #[derive(Debug, Clone)]
@@ -65,7 +67,7 @@ pub struct CouplingReport {
     pub null_space: usize,
     /// Largest change (m/s) that had to be made to the velocity of closed faces, because a closed region cannot change its volume.
     pub wall_correction: f64,
-    /// With viscosity: cells without a pressure because all their faces move with solids.
+    /// Cells of fluid all of whose faces move with solids or are given. With viscosity they have no pressure; without, they have one, by which their solids keep their volume.
     pub shut_cells: usize,
     /// Rows by which contact and joints hold the solids.
     #[serde(default)]
@@ -73,6 +75,20 @@ pub struct CouplingReport {
     /// Largest speed (m/s) by which one of them is missed.
     #[serde(default)]
     pub demand_residual: f64,
+    /// Kinetic energy (J) of fluid and solids before and after, the fluid's with the masses of the solve; before, with all that implicit forces of solids are about to take.
+    #[serde(default)]
+    pub kinetic: [f64; 2],
+    /// Does something that moves as told, a source, or a demand of given speed do work on them? If not, the solve can only take kinetic energy (spec/fluid-structure.md 3.12).
+    #[serde(default)]
+    pub driven: bool,
+}
+
+impl CouplingReport {
+    /// Rise of the kinetic energy, relative, of a solve that nothing drives: rounding and what the tolerances leave. Zero where it falls, as it must, and where something drives it.
+    pub fn energy_rise(&self) -> f64 {
+        let [before, after] = self.kinetic;
+        if self.driven || after <= before { 0.0 } else { (after - before) / after }
+    }
 }
 
 /// Solves for fluid and solids over `dt` seconds. The stepper's guests are where `solids` (one a guest) are; `state.velocity` is `u*` and `solids` have `v*` on entry.
@@ -141,6 +157,17 @@ where
         }
     }
 
+    /// Is this a scalar of a particle that a body carries, which has no velocity of its own?
+    pub fn is_carried(&self, scalar: usize) -> bool {
+        self.carried.get(scalar / D).is_some_and(|carrier| scalar < self.velocity.len() && carrier.is_some())
+    }
+
+    /// Mass (kg) of each scalar of the particles' velocities; `None` for those that move as told.
+    pub fn scalar_masses(&self) -> Vec<Option<f64>> {
+        let inverse = |scalar: usize| Some(self.inverse_mass[scalar / D]).filter(|inverse| *inverse > 0.0);
+        (0..self.velocity.len()).map(|scalar| inverse(scalar).map(f64::recip)).collect()
+    }
+
     /// Scalars of the stacked particle velocities, with weights, whose sum is the velocity along `axis` of the sheets where they close a face.
     pub fn sheet_row(&self, sheet: &SheetFace<D>, axis: usize) -> Option<Vec<(usize, f64)>> {
         let scalar = |&(point, weight): &(u32, f64)| {
@@ -151,7 +178,7 @@ where
             Some(row) => row.iter().map(scalar).collect(),
             None => sheet.row.iter().map(scalar).collect(),
         };
-        Some(self.through_carriers(axis, row?))
+        Some(self.through_carriers(row?))
     }
 
     /// `J` of a face that a soft guest closes: scalars of the stacked velocities, with weights.
@@ -163,29 +190,14 @@ where
         face: Index<D>,
         weights: Weights,
     ) -> Vec<(usize, f64)> {
-        self.through_carriers(axis, self.guests[number].row(problem, axis, face, weights))
+        self.through_carriers(self.guests[number].row(problem, axis, face, weights))
     }
 
-    /// `J B` of a row `J` over particles' velocities along `axis`: those that bodies carry have the velocities of these there.
-    fn through_carriers(&self, axis: usize, row: Vec<(usize, f64)>) -> Vec<(usize, f64)> {
-        if self.carried.is_empty() {
-            return row;
+    fn through_carriers(&self, row: Vec<(usize, f64)>) -> Vec<(usize, f64)> {
+        match self.carried.is_empty() {
+            true => row,
+            false => through_carriers(self.velocity.len(), self.carried, row.into_iter()),
         }
-        let (n, scalars) = (Twist::<D>::LEN, self.velocity.len());
-        let mut columns: BTreeMap<usize, f64> = BTreeMap::new();
-        for (scalar, weight) in row {
-            match &self.carried[scalar / D] {
-                None => *columns.entry(scalar).or_default() += weight,
-                Some((solid, arm)) => {
-                    let mut entries = [0.0; 6];
-                    row_of(axis, arm).write(&mut entries);
-                    for (k, entry) in entries[..n].iter().enumerate().filter(|(_, entry)| **entry != 0.0) {
-                        *columns.entry(scalars + n * solid + k).or_default() += weight * entry;
-                    }
-                }
-            }
-        }
-        columns.into_iter().collect()
     }
 }
 
@@ -240,6 +252,7 @@ where
         solids.iter_mut().zip(&flows).for_each(|(solid, flow)| solid.twist += *flow * -1.0);
         report?
     };
+    report.driven |= solids.iter().any(|solid| solid.flow != Twist::zero());
     report.demands = demands.rows.len();
     report.demand_residual = demands.residual(soft.velocity, solids.iter().map(|solid| &solid.twist));
     Ok(report)
@@ -273,10 +286,6 @@ where
     let implicit = viscosity > 0.0 && model.options.viscous_step != ViscousStep::Explicit;
     let together = (model.liquids.len() == 1 && implicit).then_some(Viscous { viscosity, dt: step });
     if options.form != CouplingForm::Pressure {
-        if soft.resistance.is_some() {
-            let what = "implicit elasticity in a fluid needs the form of the coupled system in pressures";
-            return Err(FluidError::Mismatch(what.into()));
-        }
         return solve_form(stepper, model, state, dt, solids, soft, demands, options, together);
     }
     if model.liquids.len() == 1 && implicit {
@@ -333,7 +342,11 @@ where
     }
     let soft_inverses: Vec<f64> = (0..scalars).map(|scalar| soft.inverse_mass[scalar / D]).collect();
     let mut inverses = vec![0.0; n * n * solids.len()];
+    let scalar_masses = soft.scalar_masses();
+    let mut before = free_energy(&stepper.problem(model), &state.velocity)
+        + on_coupling_faces(&movable, &on_soft, &state.velocity);
     let resisting = if on_soft.is_empty() && soft.resistance.is_none() {
+        before += energy_of_velocities(&scalar_masses, &own_masses(solids), &velocity);
         for (solid, mass) in masses.iter().enumerate() {
             let Some(mass) = mass else { continue };
             let inverse = mass.inverse().ok_or_else(|| {
@@ -345,7 +358,10 @@ where
         }
         None
     } else {
-        Some(lump_on_solids(&on_soft, state, soft, &masses, &momenta, &mut velocity).map_err(&failed)?)
+        let (mass, energy) = lump_on_solids(&on_soft, state, soft, solids, &masses, &momenta, &mut velocity)
+            .map_err(&failed)?;
+        before += energy;
+        Some(mass)
     };
     read_twists(&velocity[scalars..], solids);
     // Particles stand where faces do in other systems.
@@ -368,14 +384,37 @@ where
     };
     let flux =
         flux_of(stepper, model, &movable, &on_soft, told, [scalars, velocity.len()]).map_err(&failed)?;
-    let mobility: &dyn Mobility = held.as_ref().map_or(&mobility, |held| held);
-    let mut walls = MovableWalls { flux: &flux, mobility, velocity: &mut velocity };
+    let problem = stepper.problem(model);
+    let sheets: BTreeSet<(usize, Index<D>)> =
+        problem.walls.sheet_faces().iter().map(|sheet| (sheet.axis, sheet.face)).collect();
+    let follows = |axis: usize, face: Index<D>| {
+        let guest = problem.walls.owner(axis, face).and_then(|owner| owner.checked_sub(first));
+        guest.is_some_and(|guest| guest >= rigid || solids[guest].mass.is_some())
+            || sheets.contains(&(axis, face))
+    };
+    let given = |column: usize| told(column) && velocity[column] != 0.0 && !soft.is_carried(column);
+    let driven = (0..velocity.len()).any(given)
+        || demands.values.iter().any(|value| *value != 0.0)
+        || is_driven(&problem, follows);
+    let held_faces = movable.iter().map(|face| (face.axis, face.face));
+    let shut_cells =
+        shut_cells(&problem, held_faces.chain(on_soft.iter().map(|face| (face.axis, face.face))));
+    let free: &dyn Mobility = &mobility;
+    let mobility: &dyn Mobility = held.as_ref().map_or(free, |held| held);
+    let unheld = held.is_some().then_some(free);
+    let mut walls = MovableWalls { flux: &flux, mobility, unheld, velocity: &mut velocity };
     let solved = stepper.project_with(model, state, dt, &mut walls)?;
     soft.velocity.copy_from_slice(&velocity[..scalars]);
     read_twists(&velocity[scalars..], solids);
     stepper.set_guest_twists(model, &twists_of(&solids[..rigid]), Some(&mut state.velocity));
     stepper.set_face_velocities(model, &soft_velocities(&on_soft, &velocity), Some(&mut state.velocity));
+    let after = free_energy(&stepper.problem(model), &state.velocity)
+        + on_coupling_faces(&movable, &on_soft, &state.velocity)
+        + energy_of_velocities(&scalar_masses, &own_masses(solids), &velocity);
     Ok(CouplingReport {
+        kinetic: [before, after],
+        driven,
+        shut_cells,
         faces: movable.len() + on_soft.len(),
         unknowns: solved.unknowns,
         iterations: solved.iterations,
@@ -385,6 +424,29 @@ where
         wall_correction: solved.wall_correction,
         ..CouplingReport::default()
     })
+}
+
+fn own_masses<const D: usize>(solids: &[Immersed<D>]) -> Vec<Option<SolidMass<D>>>
+where
+    Dim<D>: Space<D>,
+{
+    solids.iter().map(|solid| solid.mass.clone()).collect()
+}
+
+/// Kinetic energy (J) of the fluid that moves with coupling faces.
+fn on_coupling_faces<const D: usize>(
+    rigid: &[&CouplingFace<D>],
+    soft: &[ParticleFace<D>],
+    velocity: &FaceFields<D>,
+) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    let rigid = rigid.iter().map(|face| (face.axis, face.face, face.mass));
+    let soft = soft.iter().map(|face| (face.axis, face.face, face.mass));
+    let energy =
+        |(axis, face, mass): (usize, Index<D>, f64)| 0.5 * mass * velocity.component(axis).at(face).powi(2);
+    rigid.chain(soft).map(energy).sum()
 }
 
 /// Takes the velocities of those that can move from stacked ones.
@@ -445,38 +507,48 @@ where
     bodies.chain(problem.walls.sheet_faces().iter().filter_map(of_sheet)).collect()
 }
 
-/// The masses of all solids with the fluid of the coupling faces that particles move, `M + J^T b J + S`, factorised; `velocity` becomes what they have with its momentum. `masses` and
-/// `momenta` are those of the rigid ones with the fluid on them.
+/// The masses of all solids with the fluid of the coupling faces that particles move, `M + J^T b J + S`, factorised, and the kinetic energy (J) of the solids alone without what implicit
+/// forces are about to take; `velocity` becomes what they have with the momentum of that fluid. `masses` and `momenta` are those of the rigid ones with the fluid on them.
 fn lump_on_solids<const D: usize>(
     faces: &[ParticleFace<D>],
     state: &FluidState<D>,
     soft: &SoftSolve<D>,
+    solids: &[Immersed<D>],
     masses: &[Option<SolidMass<D>>],
     momenta: &[Twist<D>],
     velocity: &mut [f64],
-) -> Result<ResistingMass, SolveError>
+) -> Result<(ResistingMass, f64), SolveError>
 where
     Dim<D>: Space<D>,
 {
     let (scalars, n, size) = (soft.velocity.len(), Twist::<D>::LEN, velocity.len());
-    let scalar_masses: Vec<Option<f64>> = (0..scalars)
-        .map(|scalar| Some(soft.inverse_mass[scalar / D]).filter(|inverse| *inverse > 0.0).map(f64::recip))
-        .collect();
+    let scalar_masses = soft.scalar_masses();
     let told = |column: usize| match column.checked_sub(scalars) {
         None => scalar_masses[column].is_none(),
         Some(at) => masses[at / n].is_none(),
     };
     let (resisting, mut momentum) = match &soft.resistance {
-        Some(resistance) => resistance.rows(told, soft.velocity),
-        None => (vec![Vec::new(); scalars], vec![0.0; scalars]),
+        Some(resistance) => resistance.rows(told, velocity),
+        None => (vec![Vec::new(); size], vec![0.0; size]),
     };
+    let mut own = momentum.clone();
     for (scalar, mass) in scalar_masses.iter().enumerate() {
-        momentum[scalar] += mass.unwrap_or_default() * soft.velocity[scalar];
+        let push = mass.unwrap_or_default() * soft.velocity[scalar];
+        momentum[scalar] += push;
+        own[scalar] += push;
     }
-    momentum.resize(size, 0.0);
-    for (push, part) in momenta.iter().zip(momentum[scalars..].chunks_exact_mut(n)) {
-        push.write(part);
+    let add = |push: &Twist<D>, part: &mut [f64]| {
+        let mut flat = [0.0; 6];
+        push.write(&mut flat);
+        part.iter_mut().zip(flat).for_each(|(part, push)| *part += push);
+    };
+    let bodies = momenta.iter().zip(momentum[scalars..].chunks_exact_mut(n));
+    bodies.for_each(|(push, part)| add(push, part));
+    for (solid, part) in solids.iter().zip(own[scalars..].chunks_exact_mut(n)) {
+        let push = solid.mass.as_ref().map_or(Twist::zero(), |mass| mass.times(&solid.twist));
+        add(&push, part);
     }
+    let energy = kinetic_energy(&scalar_masses, &own_masses(solids), &own);
     let mut lumped = Vec::with_capacity(faces.len());
     for face in faces {
         let u = state.velocity.component(face.axis).at(face.face);
@@ -490,7 +562,8 @@ where
         lumped.push(movable.into_iter().map(|(column, weight)| (column, root * weight)).collect::<Vec<_>>());
     }
     let lumped = CsrMatrix::from_rows(size, lumped)?;
-    let mass = CsrMatrix::from_rows(size, rows_of_solids(0, &scalar_masses, &resisting, masses))?;
+    let mass = CsrMatrix::from_rows(size, rows_of_solids(0, &scalar_masses, masses))?
+        .sum(1.0, &CsrMatrix::from_rows(size, resisting)?)?;
     let matrix = mass.sum(1.0, &lumped.transpose().product(&lumped)?)?;
     let all_told: Vec<usize> = (0..size).filter(|&column| told(column)).collect();
     let mass = ResistingMass::new(&matrix, all_told)?;
@@ -498,7 +571,7 @@ where
     for (column, velocity) in velocity.iter_mut().enumerate().filter(|(column, _)| !told(*column)) {
         *velocity = momentum[column];
     }
-    Ok(mass)
+    Ok((mass, energy))
 }
 
 /// Velocities of the coupling faces of soft bodies.
@@ -595,11 +668,7 @@ where
     // What solids close keeps the advected velocity here: it is the momentum that is lumped.
     problem.apply_known(&mut state.velocity, dt);
     let mut structure = viscous::Structure {
-        scalar_masses: (0..scalars)
-            .map(|scalar| {
-                Some(soft.inverse_mass[scalar / D]).filter(|inverse| *inverse > 0.0).map(f64::recip)
-            })
-            .collect(),
+        scalar_masses: soft.scalar_masses(),
         solids: solids.iter().map(|solid| solid.mass.clone()).collect(),
         velocity: soft.velocity.to_vec(),
         resistance: soft.resistance,

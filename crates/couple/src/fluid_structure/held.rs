@@ -3,6 +3,7 @@
 //! The rows act on the inverse mass: `M^-1 - M^-1 H^T (H M^-1 H^T)^-1 H M^-1` moves solids only in ways that keep `H v`, is symmetric and positive semidefinite, and so the
 //! system of pressures stays positive definite.
 
+use super::Immersed;
 use super::resistance::SolidMobility;
 use crate::Model;
 use splashdown_fluid::pressure::Mobility;
@@ -75,6 +76,51 @@ impl Demands {
         let more = |row: &Vec<(usize, f64)>| row.iter().map(|&(k, weight)| weight * stacked[k]).sum::<f64>();
         let values = self.rows.iter().zip(&self.values).map(|(row, value)| value + more(row)).collect();
         Self { rows: self.rows.clone(), values }
+    }
+}
+
+impl Demands {
+    /// That `rows` over the stacked velocities of particles and solids keep the values that they have; what moves as told has no part in them.
+    pub fn kept<const D: usize>(
+        rows: &[Vec<(usize, f64)>],
+        particles: &[f64],
+        solids: &[Immersed<D>],
+        inverses: &[f64],
+    ) -> Self
+    where
+        Dim<D>: Space<D>,
+    {
+        let (scalars, n) = (particles.len(), Twist::<D>::LEN);
+        let velocity = |column: usize| match column.checked_sub(scalars) {
+            None => (inverses[column / D] > 0.0).then_some(particles[column]),
+            Some(at) => {
+                let solid = &solids[at / n];
+                let mut flat = [0.0; 6];
+                solid.twist.write(&mut flat);
+                solid.mass.is_some().then_some(flat[at % n])
+            }
+        };
+        let mut demands = Self::default();
+        for row in rows {
+            let (mut kept, mut value) = (Vec::with_capacity(row.len()), 0.0);
+            for &(column, weight) in row {
+                if let Some(velocity) = velocity(column) {
+                    value += weight * velocity;
+                    kept.push((column, weight));
+                }
+            }
+            if !kept.is_empty() {
+                demands.rows.push(kept);
+                demands.values.push(value);
+            }
+        }
+        demands
+    }
+
+    /// Adds others after these.
+    pub fn append(&mut self, other: Self) {
+        self.rows.extend(other.rows);
+        self.values.extend(other.values);
     }
 }
 

@@ -3,9 +3,10 @@
 use super::FaceMass;
 use splashdown_fluid::pressure::PressureProblem;
 use splashdown_fluid::{CellKind, Guest};
-use splashdown_geometry::grid::{Index, box_indices};
+use splashdown_geometry::grid::{FaceFields, Index, box_indices};
 use splashdown_math::{Dim, Space, Twist, Vector};
 use splashdown_parallel::prelude::*;
+use std::collections::BTreeSet;
 
 /// Least part of its dual cell that a coupling face carries.
 pub(super) const LEAST_FRACTION: f64 = 1e-3;
@@ -90,6 +91,98 @@ where
         found.extend(box_indices(low, high).filter_map(|face| coupled(*axis, face)));
     });
     planes.into_iter().flat_map(|(.., found)| found).collect()
+}
+
+/// Sums something over the planes of faces of each axis, in their order; both images of a face on a periodic side count once.
+fn sum_over_faces<const D: usize>(
+    problem: &PressureProblem<D>,
+    of: impl Fn(usize, Index<D>) -> f64 + Sync,
+) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    let (counts, periodic) = (problem.domain.grid().cells(), problem.domain.periodic());
+    let high = |axis: usize| -> Index<D> {
+        std::array::from_fn(|a| counts[a] as isize + isize::from(a == axis && !periodic[a]))
+    };
+    let planes: Vec<(usize, isize)> =
+        (0..D).flat_map(|axis| (0..high(axis)[D - 1]).map(move |plane| (axis, plane))).collect();
+    let sums: Vec<f64> = planes
+        .into_par_iter()
+        .map(|(axis, plane)| {
+            let (mut low, mut high) = ([0; D], high(axis));
+            (low[D - 1], high[D - 1]) = (plane, plane + 1);
+            box_indices(low, high).map(|face| of(axis, face)).sum()
+        })
+        .collect();
+    sums.iter().sum()
+}
+
+/// Kinetic energy (J) of the fluid on the faces that move freely.
+pub(super) fn free_energy<const D: usize>(problem: &PressureProblem<D>, velocity: &FaceFields<D>) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    sum_over_faces(problem, |axis, face| match problem.is_unknown(axis, face) {
+        true => 0.5 * problem.face_mass(axis, face) * velocity.component(axis).at(face).powi(2),
+        false => 0.0,
+    })
+}
+
+/// Does anything given do work on the fluid: walls that move, sources, known pressures? `follows` says which faces a solid holds that the fluid can move.
+pub(super) fn is_driven<const D: usize>(
+    problem: &PressureProblem<D>,
+    follows: impl Fn(usize, Index<D>) -> bool + Sync,
+) -> bool
+where
+    Dim<D>: Space<D>,
+{
+    if problem.known.is_some() || problem.domain.has_pressing_outlet() || problem.expansion.is_some() {
+        return true;
+    }
+    let pushing = |axis: usize, face: Index<D>| {
+        problem.walls.open(axis, face) < 1.0
+            && problem.walls.velocity().component(axis).at(face) != 0.0
+            && problem.kinds(axis, face).contains(&CellKind::Fluid)
+            && !follows(axis, face)
+    };
+    sum_over_faces(problem, |axis, face| f64::from(u8::from(pushing(axis, face)))) > 0.0
+}
+
+/// Cells of fluid next to the faces (axis, index) none of whose own faces moves freely.
+pub(super) fn shut_cells<const D: usize>(
+    problem: &PressureProblem<D>,
+    faces: impl Iterator<Item = (usize, Index<D>)>,
+) -> usize
+where
+    Dim<D>: Space<D>,
+{
+    let (counts, periodic) = (problem.domain.grid().cells(), problem.domain.periodic());
+    let mut shut = BTreeSet::new();
+    for (axis, face) in faces {
+        for lower in [1, 0] {
+            let mut cell = face;
+            cell[axis] -= lower;
+            if periodic[axis] {
+                cell[axis] = cell[axis].rem_euclid(counts[axis] as isize);
+            }
+            let inside = (0..D).all(|a| (0..counts[a] as isize).contains(&cell[a]));
+            if !inside || problem.cells.at(cell) != CellKind::Fluid {
+                continue;
+            }
+            let open = (0..D).any(|a| {
+                [0, 1].iter().any(|upper| {
+                    let mut face = cell;
+                    face[a] += upper;
+                    problem.is_unknown(a, face)
+                })
+            });
+            if !open {
+                shut.insert(cell);
+            }
+        }
+    }
+    shut.len()
 }
 
 /// Part of the dual cell about `at` that is outside the guest.

@@ -3,10 +3,14 @@
 //! Over `tau` seconds a soft body obeys `(M + S) v = M v* + S w + tau (push of the fluid)`, with `S = tau (h K - D)`: `K` is its stiffness, `D` its damping, `h` how far ahead elastic forces are, and `w`
 //! the velocity that its own solve has found for the implicit forces (`v* = w` but where it touches rigid bodies). So the pressure meets a body as stiff as it is, and steps need not be as short
 //! as its waves.
+//!
+//! With explicit elasticity `h = 0`, and damping of the whole step (`tau = dt`) or of its implicit half (`tau = dt / 2`) is left: put in for `v*`, which has solved `(M - tau D) v* = ...` by itself, this is
+//! the one solve of damping and fluid of spec/fluid-structure.md 3.11.
 
-use super::mass::SolidMass;
+use super::interface::row_of;
+use super::mass::{SolidMass, multiply};
 use splashdown_fluid::pressure::Mobility;
-use splashdown_math::{Dim, Space, Twist};
+use splashdown_math::{Dim, Space, Twist, Vector};
 use splashdown_solve::{CsrMatrix, InverseMass, LANES, SolveError, SparseCholesky};
 use std::sync::{Mutex, PoisonError};
 
@@ -15,16 +19,66 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct Resistance<'a> {
     /// `S` (kg).
     pub matrix: &'a CsrMatrix,
+    /// `C` with `C^T C = S`, for the form of the coupled system that needs it.
+    pub factor: Option<&'a CsrMatrix>,
     /// `w`.
     pub velocity: &'a [f64],
 }
 
+/// The same over the stacked velocities of particles and of the bodies that carry some of them.
+#[derive(Debug, Clone)]
+pub(super) struct StackedResistance {
+    matrix: CsrMatrix,
+    factor: Option<CsrMatrix>,
+    velocity: Vec<f64>,
+}
+
+impl StackedResistance {
+    /// Of particles of which some are `carried`: by which body, and where from its centre of mass (m); `twists` are those of the bodies that go with `w`.
+    pub fn new<const D: usize>(
+        own: &Resistance,
+        carried: &[Option<(usize, Vector<D>)>],
+        twists: impl ExactSizeIterator<Item = Twist<D>>,
+    ) -> Result<Self, SolveError>
+    where
+        Dim<D>: Space<D>,
+    {
+        let (scalars, n) = (own.matrix.rows(), Twist::<D>::LEN);
+        let mut velocity = own.velocity.to_vec();
+        if carried.is_empty() {
+            return Ok(Self { matrix: own.matrix.clone(), factor: own.factor.cloned(), velocity });
+        }
+        let width = scalars + n * twists.len();
+        let row = |scalar: usize| match &carried[scalar / D] {
+            None => vec![(scalar, 1.0)],
+            Some((body, arm)) => {
+                let mut entries = [0.0; 6];
+                row_of(scalar % D, arm).write(&mut entries);
+                (0..n).map(|k| (scalars + n * body + k, entries[k])).collect()
+            }
+        };
+        let spread = CsrMatrix::from_rows(width, (0..scalars).map(row))?;
+        velocity.resize(width, 0.0);
+        for (twist, part) in twists.zip(velocity[scalars..].chunks_exact_mut(n)) {
+            twist.write(part);
+        }
+        let matrix = spread.transpose().product(&own.matrix.product(&spread)?)?;
+        let factor = own.factor.map(|factor| factor.product(&spread)).transpose()?;
+        Ok(Self { matrix, factor, velocity })
+    }
+
+    pub fn view(&self) -> Resistance<'_> {
+        Resistance { matrix: &self.matrix, factor: self.factor.as_ref(), velocity: &self.velocity }
+    }
+}
+
 impl Resistance<'_> {
-    /// The rows of `S` between scalars that are not `told` their velocity, and the momentum `S w` with what those that are told (as `velocity` has it) take from it.
+    /// The rows of `S` between scalars that are not `told` their velocity, and the momentum `S w` with what those that are told (as `velocity` has it) take from it; one for each of the
+    /// velocities.
     pub fn rows(&self, told: impl Fn(usize) -> bool, velocity: &[f64]) -> (Vec<Vec<(usize, f64)>>, Vec<f64>) {
         let mut momenta = vec![0.0; velocity.len()];
         let rows = (0..velocity.len()).map(|row| {
-            if told(row) {
+            if row >= self.matrix.rows() || told(row) {
                 return Vec::new();
             }
             let (columns, values) = self.matrix.row(row);
@@ -61,21 +115,17 @@ impl Resistance<'_> {
     }
 }
 
-/// Rows of `M + S` of particles and of the masses of solids, with the identity for what moves as told; columns begin at `first`.
+/// Rows of `M` of particles and solids, with the identity for what moves as told; columns begin at `first`.
 pub(super) fn rows_of_solids<const D: usize>(
     first: usize,
     scalar_masses: &[Option<f64>],
-    resisting: &[Vec<(usize, f64)>],
     solids: &[Option<SolidMass<D>>],
 ) -> Vec<Vec<(usize, f64)>>
 where
     Dim<D>: Space<D>,
 {
     let n = Twist::<D>::LEN;
-    let particles = scalar_masses.iter().zip(resisting).enumerate().map(|(k, (mass, row))| {
-        let own = (first + k, mass.unwrap_or(1.0));
-        row.iter().map(|&(column, value)| (first + column, value)).chain([own]).collect()
-    });
+    let particles = scalar_masses.iter().enumerate().map(|(k, mass)| vec![(first + k, mass.unwrap_or(1.0))]);
     let bodies = solids.iter().enumerate().flat_map(|(solid, mass)| {
         let first = first + scalar_masses.len() + n * solid;
         (0..n).map(move |i| match mass {
@@ -84,6 +134,44 @@ where
         })
     });
     particles.chain(bodies).collect()
+}
+
+/// Kinetic energy (J) that solids of these masses have with these `momenta` (kg m/s), stacked; nothing for what moves as told.
+pub(super) fn kinetic_energy<const D: usize>(
+    scalar_masses: &[Option<f64>],
+    solids: &[Option<SolidMass<D>>],
+    momenta: &[f64],
+) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    let (own, rest) = momenta.split_at(scalar_masses.len());
+    let particle = |(p, mass): (&f64, &Option<f64>)| mass.map_or(0.0, |mass| 0.5 * p * p / mass);
+    let body = |(p, mass): (&[f64], &Option<SolidMass<D>>)| {
+        let Some(inverse) = mass.as_ref().and_then(SolidMass::inverse) else { return 0.0 };
+        let momentum = Twist::<D>::read(p);
+        0.5 * momentum.dot(&multiply(&inverse, &momentum))
+    };
+    let particles: f64 = own.iter().zip(scalar_masses).map(particle).sum();
+    particles + rest.chunks_exact(Twist::<D>::LEN).zip(solids).map(body).sum::<f64>()
+}
+
+/// The same with velocities (m/s).
+pub(super) fn energy_of_velocities<const D: usize>(
+    scalar_masses: &[Option<f64>],
+    solids: &[Option<SolidMass<D>>],
+    velocity: &[f64],
+) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    let (own, rest) = velocity.split_at(scalar_masses.len());
+    let particles: f64 = own.iter().zip(scalar_masses).map(|(v, m)| 0.5 * m.unwrap_or(0.0) * v * v).sum();
+    let body = |(v, mass): (&[f64], &Option<SolidMass<D>>)| {
+        let twist = Twist::<D>::read(v);
+        mass.as_ref().map_or(0.0, |mass| 0.5 * twist.dot(&mass.times(&twist)))
+    };
+    particles + rest.chunks_exact(Twist::<D>::LEN).zip(solids).map(body).sum::<f64>()
 }
 
 /// `M + S` with the fluid that moves with the particles, factorised: of the particles alone, or of all solids.

@@ -2,6 +2,7 @@
 
 use super::Weights;
 use super::facets::Facets;
+use super::interface::row_of;
 use super::resistance::Resistance;
 use crate::solids::{SolidBody, SolidElement, Solids};
 use splashdown_fluid::pressure::PressureProblem;
@@ -10,7 +11,8 @@ use splashdown_fluid::{FluidModel, Form, Guest, Placement};
 use splashdown_geometry::grid::{Grid, Index, Location};
 use splashdown_geometry::simplex::closest_point;
 use splashdown_geometry::{Aabb, Bvh};
-use splashdown_math::{Dim, Frame, Space, Vector};
+use splashdown_math::{Dim, Frame, Space, Twist, Vector};
+use splashdown_solve::SolveError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -80,6 +82,70 @@ where
     pub velocity: &'a mut [f64],
     /// Implicit elasticity and damping of the stage.
     pub resistance: Option<Resistance<'a>>,
+}
+
+/// Most rings of incompressible bodies in a fluid: each has a response of all that the bodies can do.
+const MOST_RINGS: usize = 4000;
+
+/// Part of a ring's largest weight that is rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// Rates of the ring volumes of incompressible bodies where they are (spec/incompressible-solids.md), as rows over the stacked velocities of particles and of the bodies that carry some of them (`carried`).
+pub(super) fn volume_rows<const D: usize>(
+    soft: &SoftParticles<D>,
+    carried: &[Option<(usize, Vector<D>)>],
+) -> Result<Vec<Vec<(usize, f64)>>, SolveError>
+where
+    Dim<D>: Space<D>,
+{
+    let Some(body) = &soft.solids.integrator.incompressible else { return Ok(Vec::new()) };
+    let mut rings = body.rings().clone();
+    if rings.len() > MOST_RINGS {
+        let what = format!("volumes of {} rings in a fluid, more than {MOST_RINGS}", rings.len());
+        return Err(SolveError::OutOfMemory { what });
+    }
+    rings.update(soft.position);
+    let scalars = soft.velocity.len();
+    let matrix = rings.matrix(scalars / D)?;
+    let row = |row: usize| {
+        let (columns, values) = matrix.row(row);
+        let entries = columns.iter().zip(values).map(|(&column, &value)| (column as usize, value));
+        let mut row = through_carriers(scalars, carried, entries);
+        // The volume of what one body carries does not change: what is left of such a ring is rounding, of which no system may be made.
+        let gross = values.iter().fold(0.0f64, |m, value| m.max(value.abs()));
+        row.retain(|(_, weight)| weight.abs() > ROUNDING * gross);
+        row
+    };
+    Ok((0..matrix.rows()).map(row).filter(|row| !row.is_empty()).collect())
+}
+
+/// `J B` of a row `J` over particles' velocities: those that bodies carry have the velocities of these there.
+pub(super) fn through_carriers<const D: usize>(
+    scalars: usize,
+    carried: &[Option<(usize, Vector<D>)>],
+    row: impl Iterator<Item = (usize, f64)>,
+) -> Vec<(usize, f64)>
+where
+    Dim<D>: Space<D>,
+{
+    if carried.is_empty() {
+        return row.collect();
+    }
+    let n = Twist::<D>::LEN;
+    let mut columns: BTreeMap<usize, f64> = BTreeMap::new();
+    for (scalar, weight) in row {
+        match &carried[scalar / D] {
+            None => *columns.entry(scalar).or_default() += weight,
+            Some((solid, arm)) => {
+                let mut entries = [0.0; 6];
+                row_of(scalar % D, arm).write(&mut entries);
+                for (k, entry) in entries[..n].iter().enumerate().filter(|(_, entry)| **entry != 0.0) {
+                    *columns.entry(scalars + n * solid + k).or_default() += weight * entry;
+                }
+            }
+        }
+    }
+    columns.into_iter().collect()
 }
 
 /// A soft body that is a guest: its form, where the middle of that is (m), and its first particle.

@@ -8,8 +8,8 @@
 
 use super::driver::{SoftSolve, solve_with_soft};
 use super::held::{Demands, End, HeldRow, Links};
-use super::resistance::Resistance;
-use super::soft::{SheetSurface, SoftGuest, SoftParticles, SoftSurfaces, sheets_of};
+use super::resistance::StackedResistance;
+use super::soft::{SheetSurface, SoftGuest, SoftParticles, SoftSurfaces, sheets_of, volume_rows};
 use super::{CouplingOptions, CouplingReport, Immersed, Operators, SolidMass, Viscous, Weights};
 use crate::{Model, State};
 use splashdown_fluid::{
@@ -18,7 +18,6 @@ use splashdown_fluid::{
 use splashdown_geometry::Aabb;
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::{Body, Geometry, Motion};
-use splashdown_solve::CsrMatrix;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -77,10 +76,13 @@ where
     soft_star: Vec<f64>,
     soft_velocity: Vec<f64>,
     soft_inverses: Vec<f64>,
-    /// Implicit elasticity and damping in that solve.
-    soft_resistance: Option<(CsrMatrix, Vec<f64>)>,
+    /// Implicit elasticity and damping in that solve, and whether elasticity is part of it.
+    soft_resistance: Option<StackedResistance>,
+    stiff: bool,
     /// The fluid at the end of the step, before it is completed.
     next: Option<FluidState<D>>,
+    /// Rates of volume of incompressible bodies in that solve.
+    volume_rows: Vec<Vec<(usize, f64)>>,
     /// Momentum (kg m/s) of the fluid at the end of the step, where it is kept.
     pub momentum: Option<Vector<D>>,
     /// What the solves did.
@@ -107,7 +109,9 @@ where
             soft_velocity: Vec::new(),
             soft_inverses: Vec::new(),
             soft_resistance: None,
+            stiff: false,
             next: None,
+            volume_rows: Vec::new(),
             momentum: None,
             reports: Vec::new(),
         }
@@ -253,11 +257,38 @@ where
         let sheet_surface = self.sheet_surface.as_ref();
         let nothing = SoftSolve { guests, sheet_particles, sheet_surface, ..SoftSolve::nothing() };
         match soft.filter(|_| self.any_soft()) {
-            Some(SoftParticles { velocity, resistance, .. }) => {
-                SoftSolve { inverse_mass: inverses, carried: &self.carried, velocity, resistance, ..nothing }
+            Some(SoftParticles { velocity, .. }) => {
+                SoftSolve { inverse_mass: inverses, carried: &self.carried, velocity, ..nothing }
             }
             None => nothing,
         }
+    }
+
+    /// Implicit forces of the soft bodies, with the bodies that carry some of their particles.
+    fn resistance(
+        &self,
+        soft: Option<&SoftParticles<D>>,
+        immersed: &[Immersed<D>],
+    ) -> Result<Option<StackedResistance>, FluidError> {
+        let Some(own) = soft.filter(|_| self.any_soft()).and_then(|soft| soft.resistance) else {
+            return Ok(None);
+        };
+        StackedResistance::new(&own, &self.carried, immersed.iter().map(|solid| solid.twist))
+            .map(Some)
+            .map_err(FluidError::solve("coupled flow"))
+    }
+
+    /// That incompressible bodies keep the rates of volume that their own solve has found.
+    fn volume(
+        &mut self,
+        soft: Option<&SoftParticles<D>>,
+        immersed: &[Immersed<D>],
+        inverses: &[f64],
+    ) -> Result<Demands, FluidError> {
+        self.volume_rows.clear();
+        let Some(soft) = soft.filter(|_| self.any_soft()) else { return Ok(Demands::default()) };
+        self.volume_rows = volume_rows(soft, &self.carried).map_err(FluidError::solve("coupled flow"))?;
+        Ok(Demands::kept(&self.volume_rows, soft.velocity, immersed, inverses))
     }
 
     /// The bodies' velocities at the half step.
@@ -288,8 +319,10 @@ where
         let mut half = now.without_particles();
         stepper.push(fluid, &mut half, 0.5 * dt)?;
         let inverses = soft.as_ref().map_or_else(Vec::new, |soft| soft.solids.free_inverse_masses());
+        let resistance = self.resistance(soft.as_ref(), &immersed)?;
+        let demands = self.volume(soft.as_ref(), &immersed, &inverses)?;
         let mut particles = self.soft_solve(soft, &inverses);
-        let none = Demands::default();
+        particles.resistance = resistance.as_ref().map(StackedResistance::view);
         let report = solve_with_soft(
             stepper,
             fluid,
@@ -297,7 +330,7 @@ where
             0.5 * dt,
             &mut immersed,
             &mut particles,
-            &none,
+            &demands,
             options,
         )?;
         self.reports.push(("fluid half", report));
@@ -347,18 +380,17 @@ where
         stepper.add_forces(fluid, &mut next, dt);
         stepper.keep_velocity(&next);
         self.star = Some(immersed.clone());
-        let resistance = soft
-            .as_ref()
-            .and_then(|soft| soft.resistance)
-            .map(|own| (own.matrix.clone(), own.velocity.to_vec()));
+        let resistance = self.resistance(soft.as_ref(), &immersed)?;
+        let demands = self.volume(soft.as_ref(), &immersed, &inverses)?;
+        let stiff = soft.as_ref().is_some_and(|soft| soft.solids.is_stiff());
         let mut particles = self.soft_solve(soft, &inverses);
+        particles.resistance = resistance.as_ref().map(StackedResistance::view);
         let soft_star = particles.velocity.to_vec();
-        let none = Demands::default();
         let report =
-            solve_with_soft(stepper, fluid, &mut next, dt, &mut immersed, &mut particles, &none, options)?;
+            solve_with_soft(stepper, fluid, &mut next, dt, &mut immersed, &mut particles, &demands, options)?;
         let after = particles.velocity.to_vec();
         (self.soft_star, self.soft_velocity, self.soft_inverses) = (soft_star, after, inverses);
-        self.soft_resistance = resistance;
+        (self.soft_resistance, self.stiff) = (resistance, stiff);
         self.reports.push(("fluid", report));
         self.solved = immersed.iter().map(|solid| solid.twist).collect();
         self.write(model, frame, &immersed, motions);
@@ -441,7 +473,7 @@ where
         let soft_changed = self.any_soft() && self.soft_velocity != soft;
         // Obstacles of particles are not in the solve to the full step.
         let stopped = self.any_soft()
-            && self.soft_resistance.is_some()
+            && self.stiff
             && held.iter().any(|row| matches!(row.ends[..], [(End::Particle(_), _)]));
         if soft_changed || stopped || changes.iter().any(Option::is_some) {
             let mut links =
@@ -479,15 +511,13 @@ where
                     inverse_mass: &inverses,
                     carried: &self.carried,
                     velocity: soft,
-                    resistance: self
-                        .soft_resistance
-                        .as_ref()
-                        .map(|(matrix, velocity)| Resistance { matrix, velocity }),
+                    resistance: self.soft_resistance.as_ref().map(StackedResistance::view),
                 }
             } else {
                 SoftSolve::nothing()
             };
-            let demands = links.demands(particles.velocity.len());
+            let mut demands = links.demands(particles.velocity.len());
+            demands.append(Demands::kept(&self.volume_rows, particles.velocity, &immersed, &inverses));
             let report = solve_with_soft(
                 stepper,
                 fluid,

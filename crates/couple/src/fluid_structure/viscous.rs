@@ -9,7 +9,7 @@
 use super::held::Demands;
 use super::mass::SolidMass;
 use super::operators::{Operators, gather_impulses, scatter_impulses};
-use super::resistance::{Resistance, rows_of_solids};
+use super::resistance::{Resistance, energy_of_velocities, kinetic_energy, rows_of_solids};
 use super::{CouplingReport, Viscous};
 use splashdown_fluid::FluidError;
 use splashdown_fluid::pressure::{PressureProblem, PressureTolerance};
@@ -114,11 +114,17 @@ where
         push.write(&mut momentum[free + range.start..free + range.end]);
     }
     let told_scalar = |scalar: usize| told(free + scalar);
-    let (resisting, more) = match &structure.resistance {
-        Some(resistance) => resistance.rows(told_scalar, &structure.velocity[..scalars]),
-        None => (vec![Vec::new(); scalars], vec![0.0; scalars]),
+    let resisting = structure.resistance.as_ref().map(|own| own.rows(told_scalar, &structure.velocity));
+    if let Some((_, more)) = &resisting {
+        momentum[free..].iter_mut().zip(more).for_each(|(momentum, more)| *momentum += more);
+    }
+    let energy = |of: f64, faces: &[f64]| {
+        let masses = operators.masses.iter().copied().chain(operators.bound.iter().map(|face| face.mass));
+        of + masses.zip(faces).map(|(mass, u)| 0.5 * mass * u * u).sum::<f64>()
     };
-    momentum[free..].iter_mut().zip(&more).for_each(|(momentum, more)| *momentum += more);
+    let own = kinetic_energy(&structure.scalar_masses, &structure.solids, &momentum[free..]);
+    let before = energy(own, &start);
+    let driven = known_flux.iter().chain(&known_strain).chain(&structure.demands.values).any(|v| *v != 0.0);
     // The fluid of the bound faces, lumped on what moves them.
     let mut lumped = Vec::with_capacity(operators.bound.len());
     for ((face, u), told_part) in operators.bound.iter().zip(&start[free..]).zip(&told_faces[free..]) {
@@ -132,8 +138,15 @@ where
     }
     let lumped = CsrMatrix::from_rows(size, lumped).map_err(&failed)?;
     let rows = (0..free).map(|face| vec![(face, operators.masses[face])]);
-    let solids = rows_of_solids(free, &structure.scalar_masses, &resisting, &structure.solids);
-    let mass = CsrMatrix::from_rows(size, rows.chain(solids)).map_err(&failed)?;
+    let solids = rows_of_solids(free, &structure.scalar_masses, &structure.solids);
+    let mut mass = CsrMatrix::from_rows(size, rows.chain(solids)).map_err(&failed)?;
+    if let Some((rows, _)) = resisting {
+        let shifted =
+            rows.into_iter().map(|row| row.into_iter().map(|(k, v)| (free + k, v)).collect::<Vec<_>>());
+        let faces = (0..free).map(|_| Vec::new());
+        let resisting = CsrMatrix::from_rows(size, faces.chain(shifted)).map_err(&failed)?;
+        mass = mass.sum(1.0, &resisting).map_err(&failed)?;
+    }
     let square = strain.transpose().product(&strain).map_err(&failed)?;
     let matrix = mass.sum(1.0, &square).map_err(&failed)?;
     let square = lumped.transpose().product(&lumped).map_err(&failed)?;
@@ -239,6 +252,8 @@ where
         }
     }
     interpolation.multiply(&q, &mut all);
+    let own = energy_of_velocities(&structure.scalar_masses, &structure.solids, &structure.velocity);
+    (report.kinetic, report.driven) = ([before, energy(own, &all)], driven);
     operators.scatter(&all, velocity);
     scatter_impulses(&operators.cells, &impulses, pressure, dt);
     Ok((report, corrections))

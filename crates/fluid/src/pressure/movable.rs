@@ -32,6 +32,8 @@ pub struct MovableWalls<'a> {
     pub flux: &'a CsrMatrix,
     /// How an impulse changes that velocity.
     pub mobility: &'a dyn Mobility,
+    /// The same without constraints, if there are any: they may keep a region's constant pressure from moving anything, as that around a body which keeps its volume.
+    pub unheld: Option<&'a dyn Mobility>,
     /// The velocity: on entry without, on return with the pressure.
     pub velocity: &'a mut [f64],
 }
@@ -43,6 +45,18 @@ impl MovableWalls<'_> {
         self.flux.multiply(impulse, &mut push);
         self.mobility.apply(&mut push);
         vector::axpy(1.0, &push, self.velocity);
+    }
+
+    /// Do the constraints let solids give way to a pressure?
+    fn moves(&self, pressure: &[f64], unheld: &dyn Mobility) -> bool {
+        let mut push = vec![0.0; self.flux.rows()];
+        self.flux.multiply(pressure, &mut push);
+        let way = |mobility: &dyn Mobility| {
+            let mut moved = push.clone();
+            mobility.apply(&mut moved);
+            vector::dot(&push, &moved)
+        };
+        way(self.mobility) > MOVED * way(unheld)
     }
 
     /// The regions whose pressure is known up to a constant once solids yield to it (the probe of spec/fluid-structure.md 3.10): a constant that moves a solid is no null vector, so
@@ -82,6 +96,18 @@ impl MovableWalls<'_> {
         }
         for &(first, moved) in &rows {
             held[root(&group, first)] |= moved;
+        }
+        if let Some(unheld) = self.unheld {
+            for first in 0..count {
+                if !held[first] {
+                    continue;
+                }
+                let one = regions.labels.iter().map(|&label| {
+                    let inside = label != Regions::NONE && root(&group, label as usize) == first;
+                    f64::from(u8::from(inside))
+                });
+                held[first] = self.moves(&one.collect::<Vec<_>>(), unheld);
+            }
         }
         let mut grounded = regions.grounded.clone();
         for region in (0..count).filter(|&region| !regions.grounded[region]) {

@@ -3,14 +3,16 @@
 use super::super::driver::SoftSolve;
 use super::super::held::Demands;
 use super::super::interface::row_of;
-use super::super::mass::SolidMass;
+use super::super::mass::{SolidMass, multiply};
 use super::super::operators::{Operators, scatter_impulses};
+use super::super::resistance::energy_of_velocities;
 use super::super::viscous::{Correction, close_regions};
 use super::super::{CouplingOptions, CouplingReport, Immersed, Viscous};
+use super::indefinite::entries_of;
 use super::{CoupledParts, CouplingForm, LEAST_DIVERGENCE, MAX_ITERATIONS, TOLERANCE};
 use splashdown_fluid::{FluidError, FluidModel, FluidState, FluidStepper};
 use splashdown_math::{Dim, Space, Twist, Vector};
-use splashdown_solve::{CsrMatrix, NullSpace, Stopping};
+use splashdown_solve::{CsrMatrix, NullSpace, SolveError, Stopping};
 
 /// The parts of the system of `solids` in the stepper's fluid, with the grid's numbering.
 pub struct Formed<const D: usize>
@@ -122,6 +124,7 @@ where
     for (solid, slot) in solids.iter().zip(velocities[scalars..].chunks_exact_mut(n)) {
         solid.twist.write(slot);
     }
+    let (damping, unfactored) = resist(soft, solids, options.form, &mut velocities).map_err(&failed)?;
     let mut parts = CoupledParts {
         face_mass,
         free: operators.free.len(),
@@ -135,10 +138,10 @@ where
         scalar_mass,
         bodies,
         twist: n,
-        damping: CsrMatrix::zeros(0, width),
+        damping,
         demands: CsrMatrix::from_rows(width, demands.rows.iter().cloned()).map_err(&failed)?,
         demanded: demands.values.clone(),
-        unfactored: None,
+        unfactored,
         centred,
     };
     // Pressures that nothing feels, and the flux that they forbid.
@@ -155,6 +158,44 @@ where
         *known += before - after;
     }
     Ok(Formed { parts, faces, solids: velocities, null_space, operators, corrections })
+}
+
+/// Implicit forces of the solids: their factor `C` where the form needs it, `C^T C` itself elsewhere. `velocities` become those before these forces, `v* + M^-1 S w`.
+fn resist<const D: usize>(
+    soft: &SoftSolve<D>,
+    solids: &[Immersed<D>],
+    form: CouplingForm,
+    velocities: &mut [f64],
+) -> Result<(CsrMatrix, Option<CsrMatrix>), SolveError>
+where
+    Dim<D>: Space<D>,
+{
+    let (scalars, n, width) = (soft.velocity.len(), Twist::<D>::LEN, velocities.len());
+    let none = CsrMatrix::zeros(0, width);
+    let Some(resistance) = &soft.resistance else { return Ok((none, None)) };
+    let masses = soft.scalar_masses();
+    let told = |column: usize| match column.checked_sub(scalars) {
+        None => masses[column].is_none(),
+        Some(at) => solids[at / n].mass.is_none(),
+    };
+    let (rows, more) = resistance.rows(told, velocities);
+    for ((velocity, more), mass) in velocities.iter_mut().zip(&more).zip(&masses) {
+        *velocity += mass.map_or(0.0, |mass| more / mass);
+    }
+    let bodies = velocities[scalars..].chunks_exact_mut(n).zip(more[scalars..].chunks_exact(n));
+    for ((velocity, more), solid) in bodies.zip(solids) {
+        let Some(inverse) = solid.mass.as_ref().and_then(SolidMass::inverse) else { continue };
+        (Twist::<D>::read(velocity) + multiply(&inverse, &Twist::read(more))).write(velocity);
+    }
+    match resistance.factor.filter(|_| form == CouplingForm::Impulses) {
+        Some(factor) => {
+            let rows = (0..factor.rows()).map(|row| {
+                entries_of(factor, row).into_iter().filter(|(column, _)| !told(*column)).collect::<Vec<_>>()
+            });
+            Ok((CsrMatrix::from_rows(width, rows)?, None))
+        }
+        None => Ok((none, Some(CsrMatrix::from_rows(width, rows)?))),
+    }
 }
 
 /// The source's lumped mass of a rigid body (eq. 22 to 24 of 2008): a mass for each axis, all at a common centre, and the inertia about it; as one block about the body's own
@@ -238,6 +279,18 @@ where
     }
 
     let (n, scalars) = (Twist::<D>::LEN, soft.velocity.len());
+    let masses: Vec<Option<SolidMass<D>>> = solids.iter().map(|solid| solid.mass.clone()).collect();
+    let energy = |faces: &[f64], velocity: &[f64]| {
+        let of_faces = parts.face_mass.iter().zip(faces).map(|(mass, u)| 0.5 * mass * u * u);
+        of_faces.sum::<f64>() + energy_of_velocities(&soft.scalar_masses(), &masses, velocity)
+    };
+    let kinetic = [energy(faces, start), energy(&solution.faces, &solution.solids)];
+    // What is told its velocity does work where that is not zero.
+    let told = |(column, velocity): (usize, &f64)| {
+        *velocity != 0.0 && !parts.is_movable(column) && !soft.is_carried(column)
+    };
+    let given = parts.known_flux.iter().chain(&parts.known_strain).chain(&parts.demanded);
+    let driven = given.copied().any(|value| value != 0.0) || start.iter().enumerate().any(told);
     soft.velocity.copy_from_slice(&solution.solids[..scalars]);
     for (solid, part) in solids.iter_mut().zip(solution.solids[scalars..].chunks_exact(n)) {
         if solid.mass.is_some() {
@@ -269,6 +322,8 @@ where
         null_space: null_space.dimension(),
         wall_correction,
         shut_cells: operators.shut_cells,
+        kinetic,
+        driven,
         ..CouplingReport::default()
     })
 }

@@ -4,9 +4,10 @@ use super::super::mass::SolidMass;
 use super::{CoupledParts, CoupledSolution, UNFELT};
 use splashdown_solve::amg::{Amg, AmgOptions};
 use splashdown_solve::{
-    Components, CsrMatrix, Iteration, NullSpace, Preconditioner, Projected, SolveError, SparseVector,
-    Stopping, Workspace, minres,
+    Components, CsrMatrix, Iteration, NullSpace, Preconditioner, Projected, SolveError, SparseCholesky,
+    SparseVector, Stopping, Workspace, minres,
 };
+use std::sync::{Mutex, PoisonError};
 
 impl CoupledParts {
     /// `W`.
@@ -39,7 +40,7 @@ impl CoupledParts {
         let square = weighted_square(&rows, &self.face_mass)?;
         let top = square.sum(1.0, &CsrMatrix::from_diagonal(&compliance))?;
         let mass = self.solid_mass(&self.bodies)?;
-        let bottom = mass.sum(1.0, &self.damping.transpose().product(&self.damping)?)?;
+        let bottom = self.with_forces(&mass)?;
         // R u - E z + S v = t, with u = u* + b^-1 R^T z for the impulses z that act on the fluid.
         let mut rhs = vec![0.0; rows.rows()];
         rows.multiply(faces, &mut rhs);
@@ -56,7 +57,7 @@ impl CoupledParts {
         mass.multiply(solids, &mut momentum);
         rhs.extend(momentum.iter().map(|value| -value));
         let matrix = saddle(&top, &of_solids, &bottom)?;
-        let solids_inverse = BlockInverse::new(&bottom, self.scalar_mass.len(), self.twist)?;
+        let solids_inverse = self.inverse_for_iterations(&bottom)?;
         let mut diagonal = top.diagonal();
         let first = diagonal.len() - self.demands.rows();
         diagonal[first..].copy_from_slice(&response(&self.demands, &solids_inverse));
@@ -124,10 +125,7 @@ impl CoupledParts {
             .collect();
         self.sampling.add_transpose_multiply(&lost, &mut momentum);
         let mass = if diagonal { self.diagonal_mass(coupling)? } else { bare.sum(1.0, &lumped)? };
-        let mut bottom = mass.sum(1.0, &self.damping.transpose().product(&self.damping)?)?;
-        if let Some(unfactored) = &self.unfactored {
-            bottom = bottom.sum(1.0, unfactored)?;
-        }
+        let bottom = self.with_forces(&mass)?;
         // D_f u + F v + D_c s = -d.
         let cells = self.divergence.rows();
         let mut known = faces[..self.free].to_vec();
@@ -139,7 +137,7 @@ impl CoupledParts {
         }
         rhs.extend(&self.demanded);
         rhs.extend(momentum.iter().map(|value| -value));
-        let solids = BlockInverse::new(&bottom, self.scalar_mass.len(), self.twist)?;
+        let solids = self.inverse_for_iterations(&bottom)?;
         let matrix = {
             let rows = cells + self.demands.rows();
             let top = CsrMatrix::from_rows(rows, (0..rows).map(|row| entries_of(&poisson, row)))?;
@@ -167,6 +165,23 @@ impl CoupledParts {
         self.sampling.multiply(&solids, &mut bound);
         all.extend(bound.iter().zip(&self.source).map(|(u, source)| u + source));
         Ok(CoupledSolution { faces: all, solids, pressure, iterations, relative_residual })
+    }
+
+    /// `M + C^T C`, with what has no factor.
+    fn with_forces(&self, mass: &CsrMatrix) -> Result<CsrMatrix, SolveError> {
+        let sum = mass.sum(1.0, &self.damping.transpose().product(&self.damping)?)?;
+        self.unfactored.as_ref().map_or(Ok(sum.clone()), |unfactored| sum.sum(1.0, unfactored))
+    }
+
+    /// What preconditions the solids: the blocks of their masses, or a factor where forces tie them to each other.
+    fn inverse_for_iterations(&self, matrix: &CsrMatrix) -> Result<SolidInverse, SolveError> {
+        if self.damping.rows() == 0 && self.unfactored.is_none() {
+            return BlockInverse::new(matrix, self.scalar_mass.len(), self.twist).map(SolidInverse::Blocks);
+        }
+        // Sums in another order leave it asymmetric by rounding.
+        let mut even = matrix.sum(1.0, &matrix.transpose())?;
+        even.values_mut().iter_mut().for_each(|value| *value *= 0.5);
+        Ok(SolidInverse::Factor(Box::new(Mutex::new(SparseCholesky::new(&even)?))))
     }
 
     /// `M + diag(J^T b)` for particles (each row of `J` sums to one), and for bodies what [`Self::centred`] has.
@@ -208,7 +223,7 @@ pub(super) fn entries_of(matrix: &CsrMatrix, row: usize) -> Vec<(usize, f64)> {
 }
 
 /// Diagonal of `H M^-1 H^T`.
-fn response(demands: &CsrMatrix, inverse: &BlockInverse) -> Vec<f64> {
+fn response(demands: &CsrMatrix, inverse: &SolidInverse) -> Vec<f64> {
     let (mut row, mut moved) = (vec![0.0; demands.cols()], vec![0.0; demands.cols()]);
     let of_row = |index: usize| {
         row.fill(0.0);
@@ -266,6 +281,27 @@ pub(super) fn inverse_of(block: &[f64], n: usize, body: usize) -> Result<Vec<f64
         .ok_or_else(|| SolveError::NotPositiveDefinite { what: format!("mass of rigid body {body}"), row: 0 })
 }
 
+/// An approximate inverse for the solids.
+enum SolidInverse {
+    Blocks(BlockInverse),
+    Factor(Box<Mutex<SparseCholesky>>),
+}
+
+impl SolidInverse {
+    fn apply(&self, r: &[f64], z: &mut [f64]) {
+        match self {
+            Self::Blocks(blocks) => blocks.apply(r, z),
+            Self::Factor(factor) => {
+                let mut factor = factor.lock().unwrap_or_else(PoisonError::into_inner);
+                // Sizes fit by construction; what is not finite shows in the residual.
+                if factor.solve(r, z).is_err() {
+                    z.fill(f64::NAN);
+                }
+            }
+        }
+    }
+}
+
 /// Inverses of the diagonal blocks of the solids.
 struct BlockInverse {
     scalars: Vec<f64>,
@@ -310,7 +346,7 @@ struct FormPreconditioner {
     held: Vec<(SparseVector, f64)>,
     cells: usize,
     diagonal: Vec<f64>,
-    solids: BlockInverse,
+    solids: SolidInverse,
 }
 
 impl Preconditioner for FormPreconditioner {
@@ -333,7 +369,7 @@ impl Preconditioner for FormPreconditioner {
 fn held_regions(
     poisson: &CsrMatrix,
     of_solids: &CsrMatrix,
-    inverse: &BlockInverse,
+    inverse: &SolidInverse,
 ) -> Result<Vec<(SparseVector, f64)>, SolveError> {
     let components = Components::from_matrix(poisson)?;
     let (mut sums, mut sizes) = (vec![0.0; components.count()], vec![0.0; components.count()]);

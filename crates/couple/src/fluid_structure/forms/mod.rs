@@ -15,8 +15,8 @@
 //! | `Kkt` | the same without `C v`, and `v` | indefinite | MINRES |
 //! | `Lumped`, `LumpedDiagonal` | `p`, `v` | indefinite | MINRES |
 //!
-//! The lumped forms put the mass and momentum of the coupling faces on the solids: `M + J^T b J` is what eliminating `l` gives, the diagonal is what the source of 2008 used. They take
-//! any symmetric damping, factored or not; there viscosity acts by itself first, with the solids as walls, as in that source.
+//! The lumped forms put the mass and momentum of the coupling faces on the solids: `M + J^T b J` is what eliminating `l` gives, the diagonal is what the source of 2008 used; there viscosity acts by
+//! itself first, with the solids as walls, as in that source. All indefinite forms take any symmetric damping or linearised elasticity, factored or not.
 
 mod assemble;
 mod definite;
@@ -92,7 +92,7 @@ pub struct CoupledParts {
     pub demands: CsrMatrix,
     /// The values that they keep.
     pub demanded: Vec<f64>,
-    /// `-dt D` of forces on the solids that cannot be factored: only the lumped forms take it.
+    /// `-dt D` of forces on the solids that are not factored: only the indefinite forms take it.
     pub unfactored: Option<CsrMatrix>,
     /// The bodies' lumped masses of the diagonal form, where that is asked for.
     pub centred: Vec<Option<Vec<f64>>>,
@@ -202,8 +202,8 @@ impl CoupledParts {
         stopping: Stopping,
     ) -> Result<CoupledSolution, FluidError> {
         let lumped = matches!(form, CouplingForm::Lumped | CouplingForm::LumpedDiagonal);
-        if !lumped && self.unfactored.is_some() {
-            let what = "only the lumped forms take damping that cannot be factored";
+        if form == CouplingForm::Impulses && self.unfactored.is_some() {
+            let what = "the form of impulses takes only damping that is factored";
             return Err(FluidError::Mismatch(what.into()));
         }
         if lumped && self.strain.rows() > 0 {
