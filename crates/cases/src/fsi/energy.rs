@@ -264,6 +264,7 @@ where
         forces: 0..1,
         strength: vec![],
         activation: vec![],
+        families: vec![],
     });
     Ok((solids, points))
 }
