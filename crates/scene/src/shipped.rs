@@ -56,6 +56,7 @@ const FILES: &[(&str, &str)] = &[
     ("soft-pegs", include_str!("../../../scenes/soft-pegs.toml")),
     ("press", include_str!("../../../scenes/press.toml")),
     ("spring-beam", include_str!("../../../scenes/spring-beam.toml")),
+    ("melting-torus", include_str!("../../../scenes/melting-torus.toml")),
     ("dented-ball", include_str!("../../../scenes/dented-ball.toml")),
     ("loaded-beam", include_str!("../../../scenes/loaded-beam.toml")),
     ("muscle", include_str!("../../../scenes/muscle.toml")),

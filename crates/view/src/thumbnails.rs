@@ -5,7 +5,7 @@ pub(crate) fn of(scene: &str) -> Option<&'static [u8]> {
     PICTURES.iter().find(|(name, _)| *name == scene).map(|(_, bytes)| *bytes)
 }
 
-const PICTURES: [(&str, &[u8]); 90] = [
+const PICTURES: [(&str, &[u8]); 91] = [
     ("quickstart", include_bytes!("../../../docs/gallery/quickstart.jpg")),
     ("splashdown", include_bytes!("../../../docs/gallery/splashdown.jpg")),
     ("quickstart-2d", include_bytes!("../../../docs/gallery/quickstart-2d.jpg")),
@@ -45,6 +45,7 @@ const PICTURES: [(&str, &[u8]); 90] = [
     ("soft-pegs", include_bytes!("../../../docs/gallery/soft-pegs.jpg")),
     ("press", include_bytes!("../../../docs/gallery/press.jpg")),
     ("spring-beam", include_bytes!("../../../docs/gallery/spring-beam.jpg")),
+    ("melting-torus", include_bytes!("../../../docs/gallery/melting-torus.jpg")),
     ("dented-ball", include_bytes!("../../../docs/gallery/dented-ball.jpg")),
     ("loaded-beam", include_bytes!("../../../docs/gallery/loaded-beam.jpg")),
     ("muscle", include_bytes!("../../../docs/gallery/muscle.jpg")),

@@ -4,11 +4,13 @@
 //!
 //! Source: spec/deformable-solids.md T6, T7, T23, T24, T25.
 
-use super::set_up::{cubes, failed, flat, material, solid_of, tetrahedra};
+use super::set_up::{cubes, failed, flat, material, run_steps, solid_of, tetrahedra};
 use crate::{Case, CaseError, Measurements, Speed};
 use splashdown_couple::step_alone;
 use splashdown_deformable::collide::Obstacle;
-use splashdown_deformable::contact::apply_impulse;
+use splashdown_deformable::contact::{
+    BarrierOptions, ContactSurface, SelfContact, SelfContactOptions, apply_impulse,
+};
 use splashdown_deformable::element::DampingKind;
 use splashdown_deformable::integrate::{ImplicitScheme, Integrator, Motion, Scheme};
 use splashdown_deformable::material::{Lame, Model};
@@ -32,6 +34,7 @@ pub(super) const CASE: Case = Case {
 fn run(out: &mut Measurements) -> Result<(), CaseError> {
     patches(out)?;
     impulses(out);
+    colliding_boxes(out)?;
     moving_plane(out)?;
     bits(out)
 }
@@ -208,6 +211,99 @@ fn impulses(out: &mut Measurements) {
     out.at_most("change of momentum, relative", name, momentum, 1e-14, CASE.source);
     out.at_most("change of angular momentum, relative", name, spin, 1e-14, CASE.source);
     out.at_most("error of the relative velocity (m/s)", name, change, 1e-12, CASE.source);
+}
+
+/// Spec E19: two boxes that meet off centre. Impulses keep both momenta; an implicit step keeps the linear one, and loses angular momentum by its order in time.
+fn colliding_boxes(out: &mut Measurements) -> Result<(), CaseError> {
+    let mut mesh = cubes([0.0; 3], [0.4; 3], [2; 3])?;
+    let other = cubes([0.13, 0.41, -0.11], [0.53, 0.81, 0.29], [2; 3])?;
+    let first = mesh.points.len();
+    mesh.points.extend(other.points);
+    mesh.elements.extend(other.elements.iter().map(|element| element.map(|node| node + first as u32)));
+    let around = mesh.boundary().map_err(failed("the surface"))?;
+    let faces = around.mesh.elements.iter().map(|face| face.map(|point| around.points[point as usize]));
+    let surface = ContactSurface::<3>::new(faces.collect());
+    let own = material(Model::FixedCorotated, 2e4, 0.3, 100.0, 0.0)?;
+    let start = |random: &mut TestNumbers, noise: f64| {
+        let mut motion = Motion::at_rest(&mesh.points);
+        for (at, v) in motion.velocity.iter_mut().enumerate() {
+            let up = if at < 3 * first { 1.0 } else { -1.0 };
+            *v = noise * random.uniform(-1.0, 1.0) + if at % 3 == 1 { up } else { 0.0 };
+        }
+        motion
+    };
+    let momenta = |solid: &Solid<3>, motion: &Motion| {
+        let (mut p, mut l, mut size) = (Vector::<3>::zeros(), Vector::<3>::zeros(), [0.0; 2]);
+        for (node, mass) in solid.masses().iter().enumerate() {
+            let own = motion.speed::<3>(node) * *mass;
+            let turn = motion.point::<3>(node).cross(&own);
+            (p, l) = (p + own, l + turn);
+            size = [size[0] + own.norm(), size[1] + turn.norm()];
+        }
+        (p, l, size)
+    };
+    let options = SelfContactOptions { thickness: 0.02, friction: 0.0, ..SelfContactOptions::default() };
+    let apart: Vec<f64> = flat(&mesh.points)
+        .iter()
+        .enumerate()
+        .map(|(at, x)| if at < 3 * first { *x } else { x + 1.0 })
+        .collect();
+
+    // One set of impulses: repulsions of all pairs, inelastic and elastic.
+    let solid = tetrahedra(&mesh, own, [0.0; 3])?;
+    let mut random = TestNumbers::new(12);
+    let mut motion = start(&mut random, 0.3);
+    let mut contact = SelfContact::new(surface.clone(), &apart, options);
+    contact.find_pairs(&motion.position);
+    let (p, l, size) = momenta(&solid, &motion);
+    let before = motion.velocity.clone();
+    contact.repel(&solid.inverse_masses(), &motion.position, &mut motion.velocity, 1e-3, true);
+    let (p_after, l_after, _) = momenta(&solid, &motion);
+    let pushed = before.iter().zip(&motion.velocity).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let name = "two boxes, impulses";
+    out.at_least("largest change of velocity (m/s)", name, pushed, 0.1, "they do meet");
+    out.at_most("change of momentum, relative", name, (p_after - p).norm() / size[0], 1e-12, "spec E19");
+    out.at_most(
+        "change of angular momentum, relative",
+        name,
+        (l_after - l).norm() / size[1],
+        1e-12,
+        "spec E19",
+    );
+
+    // The same by backward Euler with the barrier, as they meet and part again.
+    let drift = |dt: f64| -> Result<[f64; 2], CaseError> {
+        let mut solid = tetrahedra(&mesh, own, [0.0; 3])?;
+        let mut motion = start(&mut TestNumbers::new(12), 0.0);
+        let mut integrator = Integrator::new(Scheme::Implicit(ImplicitScheme::BackwardEuler));
+        let barrier = BarrierOptions { reach: 0.005, ..BarrierOptions::default() };
+        integrator.self_contact =
+            Some(SelfContact::new(surface.clone(), &apart, options).with_barrier(barrier));
+        integrator.implicit.tolerance = 1e-8;
+        integrator.implicit.linear_tolerance = 1e-6;
+        let (p, l, size) = momenta(&solid, &motion);
+        run_steps(&mut integrator, &mut solid, &mut motion, dt, (0.1 / dt).round() as usize)?;
+        let (p_after, l_after, _) = momenta(&solid, &motion);
+        Ok([(p_after - p).norm() / size[0], (l_after - l).norm() / size[1]])
+    };
+    let ([linear, coarse], [_, fine]) = (drift(0.01)?, drift(0.0025)?);
+    let name = "two boxes, backward Euler, dt = 0.01 s";
+    out.at_most(
+        "change of momentum, relative",
+        name,
+        linear,
+        1e-6,
+        "exact, to the tolerance of Newton's method",
+    );
+    out.at_least("change of angular momentum, relative", name, coarse, 1e-4, "spec E19: implicit breaks it");
+    out.at_least(
+        "that over the change at a quarter of the step",
+        name,
+        coarse / fine,
+        1.5,
+        "falls with the step",
+    );
+    Ok(())
 }
 
 /// A plane that rises at 1 m/s meets a particle 0.1 m above it that falls at 5 m/s a third of the way through a step of 0.05 s, and carries it from there.

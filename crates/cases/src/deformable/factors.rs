@@ -9,9 +9,11 @@ use splashdown_deformable::element::{Damping, DampingKind};
 use splashdown_deformable::material::Model;
 use splashdown_deformable::testing::{adjoint_error, factor_error, matrix_errors};
 use splashdown_deformable::{
-    AltitudeSprings, Altitudes, Bending, BendingModel, EdgeSpring, EdgeSprings, Elements, Force,
+    AltitudeSprings, Altitudes, Bending, BendingModel, EdgeSpring, EdgeSprings, Elements, Force, Tie, Ties,
+    bending_pairs,
 };
 use splashdown_geometry::generate::{CubeSplit, Diagonals, box_hexahedra, box_tetrahedra, sheet};
+use splashdown_geometry::mesh::Mesh;
 use splashdown_math::{Dim, Space, Vector};
 use splashdown_solve::testing::TestNumbers;
 use splashdown_solve::{
@@ -113,8 +115,52 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
     let rest = flat(&plane.points);
     let altitudes = AltitudeSprings::<2>::new(nodes, &rest, &inverse, 5.0, 0.5, Altitudes::Shortest);
     measure(out, "altitude springs, 2D", altitudes.boxed(), &rest, 0.2)?;
-    let bending = Bending::new(&cloth, 0, BendingModel::DiscreteShells, 0.5, 0.2);
-    measure(out, "bending", bending.boxed(), &flat(&cloth.points), 0.1)
+    for (name, model) in
+        [("bending", BendingModel::DiscreteShells), ("bending by the sine", BendingModel::SineHalfAngle)]
+    {
+        let bending = Bending::new(&cloth, 0, model, 0.5, 0.2);
+        measure(out, name, bending.boxed(), &flat(&cloth.points), 0.1)?;
+    }
+    let across: Vec<EdgeSpring> = bending_pairs(&cloth)
+        .into_iter()
+        .map(|ends| EdgeSpring::with_modulus(ends, 3.0, 0.4, 0.4, &inverse))
+        .collect();
+    let across = EdgeSprings::<3>::new("bending springs", &across);
+    measure(out, "springs across edges", across.boxed(), &flat(&cloth.points), 0.2)?;
+    let springs: Vec<EdgeSpring> = plane
+        .edges()
+        .into_iter()
+        .map(|ends| EdgeSpring::with_modulus(ends, 3.0, 0.4, 0.4, &inverse))
+        .collect();
+    let springs = EdgeSprings::<2>::new("springs", &springs);
+    measure(out, "edge springs, 2D", springs.boxed(), &flat(&plane.points), 0.2)?;
+    let nodes = plane.elements.iter().flatten().copied().collect();
+    let rest = flat(&plane.points);
+    let slack = AltitudeSprings::<2>::new(nodes, &rest, &inverse, 5.0, 0.5, Altitudes::All).with_slack(0.05);
+    measure(out, "altitude springs with slack, 2D", slack.boxed(), &rest, 0.2)?;
+    let tie = |n: u32| {
+        let corners = solid.elements[7 * n as usize];
+        let to = corners.iter().copied().zip([0.1, 0.2, 0.3, 0.4]).collect();
+        Tie { particle: solid.points.len() as u32 + n, to, stiffness: 3.0, damping: 0.2 }
+    };
+    let ties = Ties::<3>::new("ties", &[tie(0), tie(1), tie(2)]);
+    let tied: Vec<f64> =
+        flat(&solid.points).into_iter().chain([0.2, 0.3, 0.4, 0.7, 0.5, 0.1, 0.9, 0.9, 0.9]).collect();
+    measure(out, "ties", ties.boxed(), &tied, 0.1)?;
+    // One quadratic tetrahedron of each damping, with bent edges.
+    let corners = [[0.0, 0.0, 0.0], [1.0, 0.1, 0.0], [0.0, 1.0, 0.1], [0.1, 0.0, 1.0]].map(Vector::<3>::from);
+    let mut points = corners.to_vec();
+    for [i, j] in [[0, 1], [1, 2], [0, 2], [0, 3], [1, 3], [2, 3]] {
+        points.push((corners[i] + corners[j]) * 0.5);
+    }
+    let mesh = Mesh { points, elements: vec![std::array::from_fn(|i| i as u32)] };
+    for kind in [DampingKind::Linear, DampingKind::Conserving, DampingKind::Blend, DampingKind::Stiffness] {
+        let mut own = material(Model::FixedCorotated, 10.0, 0.3, 1.0, 0.0)?;
+        own.damping = Damping { kind, time: 0.1 };
+        let force = Elements::quadratic_tetrahedra(&mesh, 0, own).map_err(failed("elements"))?;
+        measure(out, &format!("quadratic tetrahedra, {kind:?}"), force.boxed(), &flat(&mesh.points), 0.1)?;
+    }
+    Ok(())
 }
 
 /// `(M - dt D) v = M v*` against `V* - M^-1 C^T z` with `(I + C M^-1 C^T) z = C v*`.

@@ -3,11 +3,12 @@
 //!
 //! Source: spec/deformable-solids.md T2, T3, T9, T10, T11.
 
-use super::set_up::{failed, flat, material};
+use super::set_up::{cubes, failed, flat, material};
 use crate::{Case, CaseError, Measurements, Speed};
 use splashdown_deformable::material::{Extension, ExtensionKind, Lame, Law, Model, SplineBranch};
+use splashdown_deformable::testing::{energy_gradient_error, stiffness_error};
 use splashdown_deformable::{Elements, Force};
-use splashdown_geometry::generate::box_hexahedra;
+use splashdown_geometry::generate::{Diagonals, box_hexahedra, sheet};
 use splashdown_geometry::mesh::Mesh;
 use splashdown_math::{Dim, Matrix, Space, Vector, signed_svd, symmetric_eigen};
 use splashdown_solve::testing::TestNumbers;
@@ -168,6 +169,7 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         out.at_least("smallest mode of the positive part (relative)", name, least, -1e-12, "spec T3");
     }
     membranes(out)?;
+    linear(out)?;
     uniaxial(out)?;
     thresholds(out);
     for poisson in [0.3, 0.45, 0.475, 0.49] {
@@ -194,8 +196,74 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
             1e-6,
             "exact: exp(2 mu/lambda)",
         );
+        // At 0.3 no dilation does: 1 + J^2/3 is above 1.5 ln J everywhere.
+        if poisson < 0.4 {
+            continue;
+        }
+        // All stretches alike: across the dilation the slope is mu + (mu - lambda ln J) / s^2.
+        let least = |volume: f64| {
+            let s = Vector::<3>::repeat(volume.cbrt());
+            symmetric_eigen(&Model::NeoHookean.hessian(&lame, &s)).values[2]
+        };
+        let root = |falls: &dyn Fn(f64) -> f64| {
+            let (mut low, mut high) = (1.0, 100.0);
+            while high - low > 1e-9 {
+                let middle = 0.5 * (low + high);
+                if falls(middle) > 0.0 { low = middle } else { high = middle }
+            }
+            low
+        };
+        let exact = root(&|volume: f64| lame.mu * (1.0 + volume.powf(2.0 / 3.0)) - lame.lambda * volume.ln());
+        let (found, source) = (root(&least), "exact: lambda ln J = mu (1 + J^2/3) (T10)");
+        out.near("dilation that loses definiteness", &resolution, found, exact, 1e-6, source);
+        // To the digits of the table.
+        let table = [(0.45, 1.273), (0.475, 1.115), (0.49, 1.042)];
+        if let Some((_, told)) = table.into_iter().find(|(nu, _)| *nu == poisson) {
+            let row = "dilation that loses definiteness, to the digits told";
+            out.near(row, &resolution, found, told, 5e-4, "spec/deformable-solids.md 3.7 (T10)");
+        }
     }
     Ok(())
+}
+
+/// Spec T2 for linear elasticity, which has no law in stretches: through its elements, right side out and inside out.
+fn linear(out: &mut Measurements) -> Result<(), CaseError> {
+    let mut own = material(Model::Linear, 1.0, 0.3, 1.0, 0.0)?;
+    (own.law, own.lame) = (Law { model: Model::Linear, extension: Extension::NONE }, LAME);
+    let solid = cubes([0.0; 3], [1.0; 3], [1; 3])?;
+    let plane =
+        sheet(Vector::<2>::zeros(), Vector::<2>::x(), Vector::<2>::y(), [2; 2], Diagonals::Alternating)
+            .map_err(failed("meshing"))?;
+    let block = box_hexahedra(Vector::zeros(), Vector::repeat(1.0), [1; 3]).map_err(failed("meshing"))?;
+    fn measure<const D: usize>(
+        out: &mut Measurements,
+        name: &str,
+        mut force: Box<dyn Force<D>>,
+        rest: &[f64],
+    ) -> Result<(), CaseError> {
+        let mut random = TestNumbers::new(19);
+        let mut worst = [0.0f64; 2];
+        for side in [1.0, -1.0] {
+            for _ in 0..10 {
+                let mirrored = rest.iter().enumerate().map(|(at, x)| if at % D == 0 { side * x } else { *x });
+                let x: Vec<f64> = mirrored.map(|x| x + random.uniform(-0.3, 0.3)).collect();
+                let d = random.vector(x.len());
+                let doing = "a linear element";
+                let energy = energy_gradient_error(&mut *force, &x, &d, 1e-4).map_err(failed(doing))?;
+                let stiffness = stiffness_error(&mut *force, &x, &d, 1e-4).map_err(failed(doing))?;
+                worst = [worst[0].max(energy), worst[1].max(stiffness)];
+            }
+        }
+        out.at_most("stress against the energy (relative)", name, worst[0], 1e-7, "exact: f = -dE/dx");
+        out.at_most("differential against the stress (relative)", name, worst[1], 1e-7, "exact: K = -df/dx");
+        Ok(())
+    }
+    let elements = Elements::tetrahedra(&solid, 0, own).map_err(failed("elements"))?;
+    measure(out, "linear, tetrahedra", elements.boxed(), &flat(&solid.points))?;
+    let elements = Elements::triangles(&plane, 0, own).map_err(failed("elements"))?;
+    measure(out, "linear, triangles", elements.boxed(), &flat(&plane.points))?;
+    let elements = Elements::hexahedra(&block, 0, own).map_err(failed("elements"))?;
+    measure(out, "linear, hexahedra", elements.boxed(), &flat(&block.points))
 }
 
 /// Energy (J), forces (N), and on which side of each threshold the stretches are.
@@ -321,7 +389,45 @@ fn uniaxial(out: &mut Measurements) -> Result<(), CaseError> {
                     let t = 1.0 - poisson * (s * s - 1.0);
                     (t > 0.0).then(|| (t.sqrt(), young * 0.5 * s * (s * s - 1.0)))
                 }
-                _ => None,
+                // Without shear stiffness it keeps its volume and pulls at nothing.
+                Model::CompressibleFlow => Some((s.powf(-0.5), 0.0)),
+                // Stresses along and across from the energy of (s, t, t) by hand; the side is where the second vanishes.
+                _ => {
+                    let stress = |t: f64| -> [f64; 2] {
+                        let volume = s * t * t;
+                        match model {
+                            Model::NeoHookean => [s, t].map(|x| mu * x + (lambda * volume.ln() - mu) / x),
+                            Model::FixedCorotated => [
+                                2.0 * mu * (s - 1.0) + lambda * (volume - 1.0) * t * t,
+                                2.0 * mu * (t - 1.0) + lambda * (volume - 1.0) * s * t,
+                            ],
+                            Model::Spline { compression, extension } => [s, t].map(|x| {
+                                let branch = if x < 1.0 { compression } else { extension };
+                                2.0 * mu * spline(branch, x - 1.0) + lambda * (s + 2.0 * t - 3.0)
+                            }),
+                            Model::MooneyRivlin { second } => {
+                                let (a, b, k) =
+                                    (0.5 * mu * (1.0 - second), 0.5 * mu * second, lambda + 2.0 / 3.0 * mu);
+                                let (first, other) = (s * s + 2.0 * t * t, 2.0 * s * s * t * t + t.powi(4));
+                                let (j, j2) = (volume.powf(-2.0 / 3.0), volume.powf(-4.0 / 3.0));
+                                // d/dx of a j I + b j^2 II + k/2 ln^2 J, with dJ/dx = J / x.
+                                let along = |x: f64, rest: f64| {
+                                    a * j * (2.0 * x - 2.0 / 3.0 * first / x)
+                                        + b * j2 * (2.0 * x * rest - 4.0 / 3.0 * other / x)
+                                        + k * volume.ln() / x
+                                };
+                                [along(s, 2.0 * t * t), along(t, s * s + t * t)]
+                            }
+                            _ => [0.0; 2],
+                        }
+                    };
+                    let (mut low, mut high) = (0.05, 5.0);
+                    for _ in 0..200 {
+                        let t = 0.5 * (low + high);
+                        if stress(t)[1] < 0.0 { low = t } else { high = t }
+                    }
+                    Some((0.5 * (low + high), stress(0.5 * (low + high))[0]))
+                }
             };
             if let Some((t, closed)) = side.filter(|(t, _)| *t > 0.1) {
                 let [along, across] = pull(model, s, t)?;

@@ -30,7 +30,7 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
     let rest = flat(&mesh.points);
     let mut random = TestNumbers::new(7);
     let mut starts: Vec<(String, Vec<f64>, f64)> =
-        coherent_starts(&rest).into_iter().map(|(name, x)| (name.into(), x, 1e-12)).collect();
+        coherent_starts(&rest).into_iter().map(|(name, x)| (name.into(), x, 1e-14)).collect();
     for noise in [0.2, 1.0, 3.0] {
         let x = rest.iter().map(|x| x + random.uniform(-noise, noise)).collect();
         starts.push((format!("noise of {noise}"), x, 1e-3));
@@ -46,7 +46,7 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         solid.update(&motion.position).map_err(failed("measuring"))?;
         let resolution = format!("from {name}");
         out.at_most("inverted elements at the end", &resolution, solid.inverted() as f64, 0.0, CASE.source);
-        // The prototype reached rounding (2e-15) for coherent starts; 1e-12 leaves room for another order of operations.
+        // Rounding: edges of a quarter between coordinates of one are known to 4 eps = 9e-16, stretches to a few times that. The prototype had 2e-15.
         let strain = largest_strain(&mesh, &motion.position);
         out.at_most("largest |s - 1| at the end", &resolution, strain, tolerance, CASE.source);
     }
@@ -107,13 +107,22 @@ fn from_noise(
     Ok((solid.inverted() == 0).then(|| largest_strain(mesh, &motion.position)))
 }
 
-/// The coherent starts once more with all that elements keep and decompose in single precision.
+/// The same starts once more with all that elements keep and decompose in single precision.
 fn single_precision(out: &mut Measurements) -> Result<(), CaseError> {
     use super::set_up::solid_of;
     use splashdown_deformable::Elements;
     let mesh = cubes([0.0; 3], [1.0; 3], [4; 3])?;
     let rest = flat(&mesh.points);
-    for (name, x) in coherent_starts(&rest) {
+    let mut random = TestNumbers::new(7);
+    let mut starts: Vec<(String, Vec<f64>, f64)> =
+        coherent_starts(&rest).into_iter().map(|(name, x)| (name.into(), x, 1e-4)).collect();
+    // The residual spin of linear damping is that of double precision.
+    for noise in [0.2, 1.0, 3.0] {
+        let x = rest.iter().map(|x| x + random.uniform(-noise, noise)).collect();
+        starts.push((format!("noise of {noise}"), x, 1e-3));
+    }
+    starts.push(("a full scramble".into(), rest.iter().map(|_| random.uniform(0.0, 1.0)).collect(), 1e-3));
+    for (name, x, tolerance) in starts {
         let own = material(Model::RotatedLinear, 1000.0, 0.3, 1.0, 0.01)?;
         let elements = Elements::tetrahedra(&mesh, 0, own).map_err(failed("making the elements"))?;
         let masses = elements.clone();
@@ -128,7 +137,7 @@ fn single_precision(out: &mut Measurements) -> Result<(), CaseError> {
         let resolution = format!("single precision, from {name}");
         out.at_most("inverted elements at the end", &resolution, solid.inverted() as f64, 0.0, T26);
         let strain = largest_strain(&mesh, &motion.position);
-        out.at_most("largest |s - 1| at the end", &resolution, strain, 1e-4, T26);
+        out.at_most("largest |s - 1| at the end", &resolution, strain, tolerance, T26);
     }
     Ok(())
 }

@@ -14,7 +14,7 @@ use splashdown_parallel::prelude::*;
 
 pub(super) const CASE: Case = Case {
     name: "foundation/svd-accuracy",
-    spec: "DS-5",
+    spec: "DS-5, DS-46, T1",
     summary: "signed SVD of random, degenerate, inverted and badly scaled matrices against double-double Jacobi",
     source: SOURCE,
     speed: Speed::Fast,
@@ -32,6 +32,8 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     record(measurements, "3x3", 1_000_000, sweep::<3>);
     record(measurements, "2x2", 200_000, sweep::<2>);
     record(measurements, "3x2", 100_000, sweep_thin);
+    single_precision::<3>(measurements, "3x3, single precision", 200_000);
+    single_precision::<2>(measurements, "2x2, single precision", 50_000);
     Ok(())
 }
 
@@ -87,4 +89,35 @@ fn sweep_thin(mut random: Pcg64Mcg) -> Findings {
         found.errors = found.errors.max(thin_svd_errors(&f, &thin_svd(&f, None)));
     }
     found
+}
+
+/// The same contract of decompositions in single precision, of matrices whose largest entry is 1.
+fn single_precision<const D: usize>(measurements: &mut Measurements, name: &str, count: usize)
+where
+    Dim<D>: Space<D>,
+{
+    let mut random = Pcg64Mcg::seed_from_u64(29);
+    let mut worst = SvdErrors::default();
+    for kind in 0..count {
+        let f: Matrix<D> = adversarial_matrix(kind, &mut || random.random());
+        let size = if f.amax() > 0.0 { f.amax() } else { 1.0 };
+        let f = (f / size).map(|x| x as f32);
+        let Svd { u, sigma, v } = signed_svd(&f);
+        let wide = Svd { u: u.map(f64::from), sigma: sigma.map(f64::from), v: v.map(f64::from) };
+        worst = worst.max(svd_errors(&f.map(f64::from), &wide));
+    }
+    let size = format!("{count} matrices");
+    let mut at_most = |what: &str, value: f64, bound: f64| {
+        measurements.at_most(
+            &format!("{name}: {what}"),
+            &size,
+            value,
+            bound,
+            "spec/deformable-solids.md T1 (f32)",
+        );
+    };
+    at_most("|F - U S V^T| / sigma_1", worst.reconstruction, 5e-6);
+    at_most("departure of U, V from rotations", worst.rotation, 5e-6);
+    at_most("error of signed values / sigma_1", worst.values, 5e-6);
+    at_most("values out of order", worst.unordered, 0.0);
 }

@@ -12,8 +12,8 @@ impl<const D: usize> SelfContact<D>
 where
     Dim<D>: Space<D>,
 {
-    /// Acts on `velocity` with the pairs of the last search at `position`; springs only if `elastic`.
-    pub(crate) fn repel(
+    /// Repulsions of the pairs of the last search act on `velocity` (m/s) at `position` (m) over `dt` seconds; springs only if `elastic`.
+    pub fn repel(
         &self,
         response: &mut Response<'_, D>,
         position: &[f64],

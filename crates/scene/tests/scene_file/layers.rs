@@ -51,7 +51,7 @@ const CLOTH: &str = "[[deformable]]\nname = \"cape\"\ngeometry = { sheet = { cor
 fn cloth_lies_on_a_soft_body_that_does_not_feel_it() {
     let body = |integrator: &str| {
         format!(
-            "dimension = 3\n[time]\nend = 1\n[elastic]\nintegrator = \"{integrator}\"\ntolerance = 1e-6\ndistance = 0.004\n[[rigid]]\nname = \"floor\"\nkind = \"static\"\nshape = {{ plane = {{}} }}\n[[rigid]]\nname = \"wall\"\nkind = \"kinematic\"\nshape = {{ box = {{ size = [0.1, 1, 1] }} }}\nposition = [0.27, 0.55, 0]\nvelocity = [-0.3, 0, 0]\n[[deformable]]\nname = \"body\"\ngeometry = {{ ball = {{ centre = [0, 0.205, 0], radius = 0.2, cells = 3 }} }}\ndensity = 300\nmaterial = {{ model = \"fixed_corotated\", young = 20000, poisson = 0.3, damping = 0.01 }}\n"
+            "dimension = 3\n[time]\nend = 1\n[elastic]\nintegrator = \"{integrator}\"\ndistance = 0.004\n[[rigid]]\nname = \"floor\"\nkind = \"static\"\nshape = {{ plane = {{}} }}\n[[rigid]]\nname = \"wall\"\nkind = \"kinematic\"\nshape = {{ box = {{ size = [0.1, 1, 1] }} }}\nposition = [0.27, 0.55, 0]\nvelocity = [-0.3, 0, 0]\n[[deformable]]\nname = \"body\"\ngeometry = {{ ball = {{ centre = [0, 0.205, 0], radius = 0.2, cells = 3 }} }}\ndensity = 300\nmaterial = {{ model = \"fixed_corotated\", young = 20000, poisson = 0.3, damping = 0.01 }}\n"
         )
     };
     for integrator in ["scheme_b", "backward_euler"] {
@@ -96,7 +96,7 @@ fn recorded_motion_is_smooth_between_its_files_and_moves_what_lies_on_it() {
     // Written in millimetres, 1 m higher than the cloth wants it, from 0.1 s before the start of the run.
     let text = |integrator: &str| {
         format!(
-            "dimension = 3\n[time]\nend = 1\n[elastic]\nintegrator = \"{integrator}\"\ntolerance = 1e-6\ndistance = 0.004\n[[deformable]]\nname = \"body\"\ngeometry = {{ recorded = {{ files = {files:?}, interval = 0.1, start = -0.1, scale = 1e-3, offset = [-0.01, 0.005, 0] }} }}\n{CLOTH}"
+            "dimension = 3\n[time]\nend = 1\n[elastic]\nintegrator = \"{integrator}\"\ndistance = 0.004\n[[deformable]]\nname = \"body\"\ngeometry = {{ recorded = {{ files = {files:?}, interval = 0.1, start = -0.1, scale = 1e-3, offset = [-0.01, 0.005, 0] }} }}\n{CLOTH}"
         )
     };
     for integrator in ["scheme_b", "backward_euler"] {
