@@ -84,19 +84,23 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         let quantity = format!("{name}: stops at, 10 deg (s)");
         out.near(&quantity, "dt = 1/240 s", stop, 4.3769, tolerance, "5.2-A");
     }
-    // With longer steps: first order or better, unless the error is that of rounding or of the shape that friction gives to the soft one.
-    let mut errors = Vec::new();
-    for parts in [60.0, 120.0, 240.0] {
+    // With shorter steps. The soft cube takes steps of its own, shorter than any of these, and slides by the shape that friction gives it further than a rigid one.
+    let mut distances = Vec::new();
+    for parts in [30.0, 60.0, 120.0, 240.0] {
         let mut world = scene(20.0, 0.2, 0.0)?;
-        for _ in 0..(4.0 * parts) as usize {
+        for _ in 0..(2.0 * parts) as usize {
             step(&mut world, 1.0 / parts)?;
         }
-        errors.push(places(&world).map(|measured| (measured / exact - 1.0).abs()));
+        distances.push(places(&world));
     }
     for (k, name) in NAMES.iter().enumerate() {
-        let quantity = format!("{name}: relative error of the distance over that with twice the step");
-        for (pair, resolution) in errors.windows(2).zip(["dt = 1/120 s", "dt = 1/240 s"]) {
-            let ratio = if pair[1][k] < 1e-9 { 0.0 } else { pair[1][k] / pair[0][k] };
+        let quantity = format!(
+            "{name}: change of the distance when the step is halved, over that of the halving before"
+        );
+        let changes: Vec<f64> = distances.windows(2).map(|pair| (pair[1][k] - pair[0][k]).abs()).collect();
+        for (pair, resolution) in changes.windows(2).zip(["to dt = 1/120 s", "to dt = 1/240 s"]) {
+            // Below that it is rounding.
+            let ratio = if pair[1] < 1e-9 { 0.0 } else { pair[1] / pair[0] };
             out.at_most(&quantity, resolution, ratio, 0.55, "5.2-A: first order or better");
         }
     }
