@@ -219,7 +219,8 @@ fn a_sheet_keeps_its_area() {
         run(&mut world, 20);
         let solids = world.solids().expect("solids");
         let (corners, rest) = (&solids.bodies[0].elements, &solids.bodies[0].rest);
-        let mut rings = splashdown_deformable::incompressible::Rings::<3>::new(3, corners, rest).expect("rings");
+        let mut rings =
+            splashdown_deformable::incompressible::Rings::<3>::new(3, corners, rest).expect("rings");
         rings.update(&world.state().solids.motion.position);
         let (now, rest) = rings.total();
         (now / rest - 1.0).abs()
