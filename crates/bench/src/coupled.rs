@@ -1,7 +1,7 @@
 //! Rigid and soft bodies in one step: the scenes of the source's table 4.1, seconds and parts a frame next to the figures there.
 
 use crate::{BenchError, BenchOptions, BenchRow, Benchmark, Mark, Peer};
-use splashdown_scene::{AnyWorld, build, load};
+use splashdown_scene::{AnyWorld, Scene, build, load};
 use std::time::Instant;
 
 pub(crate) const BENCHMARK: Benchmark = Benchmark {
@@ -113,5 +113,80 @@ fn run(options: &BenchOptions) -> Result<Vec<BenchRow>, BenchError> {
         let substeps = Peer { name: "the source", value: entry.substeps, source: "000 table 4.1" };
         rows.push(row("parts a frame", parts as f64 / frames as f64, "").with_peers(&[substeps]));
     }
+    drop_balls(options, &mut rows)?;
     Ok(rows)
+}
+
+/// Incompressible balls of more and more elements that land: seconds a frame, and iterations of the pressure solves (INC-17).
+fn drop_balls(options: &BenchOptions, rows: &mut Vec<BenchRow>) -> Result<(), BenchError> {
+    let mut iterations = Vec::new();
+    let sizes: &[usize] = if options.quick { &[3] } else { &[6, 10, 17] };
+    for &cells in sizes {
+        let text = format!(
+            r#"
+dimension = 3
+[time]
+end = 2
+[elastic.volume]
+recovery_time = 0.00833
+[[rigid]]
+name = "ground"
+kind = "static"
+shape = {{ plane = {{ drawn = 10 }} }}
+friction = 0
+[[deformable]]
+name = "ball"
+geometry = {{ ball = {{ centre = [0, 1.02, 0], radius = 1, cells = {cells} }} }}
+density = 1000
+velocity = [0, -6.2, 0]
+material = {{ model = "neo_hookean", young = 20000, poisson = 0, damping = 0.02 }}
+elastic = {{ incompressible = true }}
+"#
+        );
+        let failed = |doing: &'static str, error: &dyn std::fmt::Display| BenchError::failed(doing, error);
+        let scene =
+            Scene::parse("drop.toml", &text, &[]).map_err(|error| failed("reading the drop", &error))?;
+        let world = build(&scene).map_err(|error| failed("building the drop", &error))?;
+        let AnyWorld::Three(mut world) = world else { continue };
+        let frames = if options.quick { 1 } else { 4 };
+        let (start, mut parts, mut solves) = (Instant::now(), 0, 0);
+        for _ in 0..frames {
+            let report = world.step(1.0 / 24.0).map_err(|error| failed("stepping the drop", &error))?;
+            parts += report.parts;
+            solves += report.solids.map_or(0, |solids| solids.incompressible.iterations);
+        }
+        let seconds = start.elapsed().as_secs_f64() / f64::from(frames);
+        // Two a part.
+        let each = solves as f64 / (2 * parts) as f64;
+        iterations.push(each);
+        let size = format!("{} tets", 20 * cells.pow(3));
+        let row = |quantity: &str, value: f64, unit: &'static str| {
+            BenchRow::new(
+                "coupled",
+                format!("incompressible drop: {quantity}"),
+                value,
+                unit,
+                options.threads,
+                size.clone(),
+            )
+        };
+        let source = Peer { name: "the source, 3 GHz Xeon, 104 000 tets", value: 18.0, source: "000:574" };
+        let large = !options.quick && Some(&cells) == sizes.last();
+        let time = row("time a frame", seconds, "s").with_peers(&[source]);
+        rows.push(time.with_mark_if(large.then_some(Mark::AtMost(2.0))));
+        rows.push(row("parts a frame", parts as f64 / f64::from(frames), ""));
+        rows.push(row("iterations a pressure solve", each, ""));
+    }
+    if let ([first, .., last], false) = (&iterations[..], options.quick) {
+        let growth = BenchRow::new(
+            "coupled",
+            "incompressible drop: growth of iterations",
+            last / first,
+            "x",
+            options.threads,
+            "4320 to 98 260 tets",
+        );
+        rows.push(growth.with_mark_if(Some(Mark::AtMost(2.0))));
+    }
+    Ok(())
 }

@@ -331,6 +331,8 @@ where
     articulation.pre_stabilize_after_contact(state, &free, &straight, &mut half.velocities);
     let parts = seen(&soft_step, Tag::Start, Tag::Half);
     audit.record("III joints and contact", now, (Tag::Half, &half.velocities), parts, false);
+    let parts = seen(&soft_step, Tag::Start, Tag::Start);
+    audit.record("III spin for what contact will move", now, (Tag::Start, &start), parts, false);
     timed.then("positions and push-out");
     // IV. What contact did to velocities in III is dropped: only its effect on positions remains. Impulses of joints are kept.
     let (mut frames, positions) = advance_positions(model, state, &half.velocities, dt);
@@ -366,12 +368,15 @@ where
         // Push-out and joints have moved what carries them.
         solids.place_carried(&frames, &mut step.stages.next);
     }
+    let parts = seen(&soft_step, Tag::End, Tag::Start);
+    let later = (Tag::End, &frames[..], &positions[..]);
+    audit.record("IV positions and push-out", later, (Tag::Start, &start), parts, false);
     articulation.add_kept_impulses(&mut start);
     contact.turn_momenta(&stage, &start_frames, &frames, &mut start.bodies);
     contact.restore_angular_momentum(&stage, &frames, &mut start.bodies);
     let parts = seen(&soft_step, Tag::End, Tag::Start);
     let later = (Tag::End, &frames[..], &positions[..]);
-    audit.record("IV positions and push-out", later, (Tag::Start, &start), parts, false);
+    audit.record("IV.3 spin for what contact has moved", later, (Tag::Start, &start), parts, false);
     timed.then("forces and coupled solve");
     // V. Velocities at the new positions: joints and drives, contact, and joints again where contact has pushed on them.
     let mut full = velocity_to_full_step(model, state, &start, &frames, &positions, dt, coupled)?;

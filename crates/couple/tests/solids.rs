@@ -609,3 +609,43 @@ fn near_surfaces_repel_in_positions_and_at_the_end_in_velocities() {
     let approach = mean(&below, &motion.velocity) - mean(&above, &motion.velocity);
     assert!(approach < 0.2 * speed, "still approach at {approach} m/s");
 }
+
+/// RDC-24, RDC-40: what damping keeps is chosen, and counted in the report; momentum stays whatever it keeps.
+#[test]
+fn what_damping_keeps_is_chosen_and_counted() {
+    let kept = |particles: bool, pairs: bool| -> usize {
+        let mut world = World::<3>::new(V::zeros()).unwrap();
+        let twist = Twist { linear: V::new(2.0, 0.0, 0.0), angular: V::zeros() };
+        let (hitter, place) = (Geometry::sphere(0.4).unwrap(), V::new(-0.75, 0.0, 0.0));
+        add(&mut world, Kind::Dynamic, hitter, 300.0, Material::new(0.0, 0.3), place, twist);
+        let mut mesh = ball_tetrahedra(V::zeros(), 0.3, 2).unwrap();
+        let first = mesh.points.len() as u32;
+        let other = ball_tetrahedra(V::new(0.62, 0.0, 0.0), 0.3, 2).unwrap();
+        mesh.points.extend(&other.points);
+        mesh.elements.extend(other.elements.iter().map(|element| element.map(|node| node + first)));
+        let surface: Vec<[u32; 3]> = mesh.boundary_facets().into_iter().map(|(face, _)| face).collect();
+        let rest: Vec<f64> = mesh.points.iter().flat_map(|x| x.iter().copied()).collect();
+        let options = SelfContactOptions { thickness: 0.01, friction: 0.3, ..SelfContactOptions::default() };
+        set_soft(&mut world, &mesh, matter(5e4, 0.3, 0.02), V::zeros(), |solids| {
+            solids.keeps.particles = particles;
+            solids.integrator.keeps_coming = particles;
+            solids.integrator.keeps_pairs = pairs;
+            solids.integrator.self_contact =
+                Some(SelfContact::new(ContactSurface::new(surface), &rest, options));
+        });
+        let before = world.diagnostics();
+        let mut kept = 0;
+        for _ in 0..30 {
+            kept += world.step(1.0 / 120.0).unwrap().solids.unwrap().kept;
+            let now = world.diagnostics();
+            for k in 0..3 {
+                assert!((now.momentum[k] - before.momentum[k]).abs() < 1e-8, "{:?}", now.momentum);
+            }
+        }
+        let soft = world.diagnostics().momentum[0] - 300.0 * world.state().bodies[0].velocity[0];
+        assert!(soft > 20.0, "they have met");
+        kept
+    };
+    let [none, contacts, pairs] = [kept(false, false), kept(true, false), kept(false, true)];
+    assert!(none == 0 && contacts > 0 && pairs > 0, "{none} {contacts} {pairs}");
+}

@@ -47,6 +47,7 @@ pub(super) const CASES: &[Case] = &[
     torsion::CASE,
     torsion::STATIC,
     bar::CASE,
+    bar::WHOLE,
     stack::CASE,
     stack::HIT,
     row::CASE,

@@ -208,6 +208,27 @@ fn ways_to_keep_volume_are_chosen_in_the_scene() {
     assert!(!refused("volume = { monolithic = true }"));
 }
 
+/// INC-22: sheets in space keep their area, ring by ring.
+#[test]
+fn a_sheet_keeps_its_area() {
+    let area = |keeps: bool| -> f64 {
+        let text = format!(
+            "dimension = 3\n[time]\nend = 1\n[elastic]\nvolume = {{ tolerance = 1e-4 }}\n[[deformable]]\nname = \"sheet\"\ngeometry = {{ sheet = {{ corner = [0, 1, 0], u = [1, 0, 0], v = [0, 0, 1], cells = [6, 6] }} }}\ndensity = 1000\nmaterial = {{ young = 3e4, poisson = 0, damping = 0.02 }}\nelastic = {{ thickness = 0.01, incompressible = {keeps}, hold = [{{ from = [-0.1, 0, -0.1], to = [0.01, 2, 1.1] }}] }}\n"
+        );
+        let mut world = three(&text);
+        run(&mut world, 20);
+        let solids = world.solids().expect("solids");
+        let (corners, rest) = (&solids.bodies[0].elements, &solids.bodies[0].rest);
+        let mut rings =
+            splashdown_deformable::incompressible::Rings::<3>::new(3, corners, rest).expect("rings");
+        rings.update(&world.state().solids.motion.position);
+        let (now, rest) = rings.total();
+        (now / rest - 1.0).abs()
+    };
+    let [free, kept] = [area(false), area(true)];
+    assert!(kept < 1e-3 && kept < 0.2 * free, "{kept} {free}");
+}
+
 #[test]
 fn what_is_let_go_falls() {
     for integrator in ["scheme_b", "linearly_implicit", "backward_euler"] {
