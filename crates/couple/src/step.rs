@@ -335,7 +335,13 @@ where
     audit.record("III spin for what contact will move", now, (Tag::Start, &start), parts, false);
     timed.then("positions and push-out");
     // IV. What contact did to velocities in III is dropped: only its effect on positions remains. Impulses of joints are kept.
-    let (mut frames, positions) = advance_positions(model, state, &half.velocities, dt);
+    // In Stokes flow everything stays where it is.
+    let still = model.fluid.is_some() && model.coupling.is_some_and(|options| options.stokes);
+    if let Some(step) = soft_step.as_mut().filter(|_| still) {
+        step.stages.moving.fill(0.0);
+    }
+    let moved_for = if still { 0.0 } else { dt };
+    let (mut frames, positions) = advance_positions(model, state, &half.velocities, moved_for);
     sleep.hold(state, &mut frames);
     articulation.note_errors(&frames);
     let mut again = if let (Some(solids), Some(step)) = (&mut soft, &mut soft_step) {

@@ -72,6 +72,7 @@ fn coupling(choices: &CouplingChoices) -> CouplingOptions {
             WeightsWord::Area => Weights::Area,
         },
         without_solids: choices.without_bodies,
+        stokes: choices.stokes,
     }
 }
 
@@ -195,6 +196,13 @@ where
             ..Advection::default()
         }),
     };
+    if matches!(fluid.coupling, FluidCoupling::Choices(choices) if choices.stokes) {
+        if fluid.free_surface || fluid.liquids.len() > 1 {
+            let what = "`coupling.stokes` needs a fluid without a surface, which would stay where it is";
+            return Err(FluidError::Mismatch(what.into()).into());
+        }
+        options.advection = None;
+    }
     options.cfl = fluid.cfl;
     options.pressure.divergence = fluid.divergence;
     options.pressure.squeeze = fluid.squeeze.unwrap_or(f64::INFINITY);

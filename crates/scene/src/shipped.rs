@@ -79,6 +79,7 @@ const FILES: &[(&str, &str)] = &[
     ("smoke-sphere", include_str!("../../../scenes/smoke-sphere.toml")),
     ("smoke-ring", include_str!("../../../scenes/smoke-ring.toml")),
     ("falling-cylinder", include_str!("../../../scenes/falling-cylinder.toml")),
+    ("stokes-cylinder", include_str!("../../../scenes/stokes-cylinder.toml")),
     ("floating-boxes", include_str!("../../../scenes/floating-boxes.toml")),
     ("falling-plate", include_str!("../../../scenes/falling-plate.toml")),
     ("rising-sphere", include_str!("../../../scenes/rising-sphere.toml")),

@@ -43,6 +43,14 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
             measurements.near(&row, &cells, a, expected, 0.02 * expected.abs(), PROTOTYPE);
         }
     }
+    // As dense as the fluid, to two percent of what a cell of buoyancy, `h / r`, would make.
+    for (n, expected, expected_full) in [(32, 0.006, -0.039), (64, 0.003, -0.021), (128, -0.001, -0.016)] {
+        for (name, options, expected) in [("", fraction, expected), (", full mass", full, expected_full)] {
+            let (a, _) = acceleration(n, 1.0, options, voxels)?;
+            let row = format!("acceleration, as dense as the fluid{name} (g)");
+            measurements.near(&row, &n.to_string(), a, expected, 0.02 * 6.6 / n as f64, PROTOTYPE);
+        }
+    }
     for (n, limit) in [(64, 0.005), (128, 0.002)] {
         let (a, _) = acceleration(n, 1.0, fraction, voxels)?;
         measurements.at_most(

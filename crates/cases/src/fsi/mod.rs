@@ -8,6 +8,7 @@ mod driven_plate;
 mod energy;
 mod falling_cylinder;
 mod floating;
+mod forms;
 mod leaks;
 mod momentum;
 mod past_cylinder;
@@ -38,6 +39,7 @@ pub(super) const CASES: &[Case] = &[
     rising_sphere::CASE,
     balance::CASE,
     balance::LONG,
+    forms::CASE,
     energy::CASE,
     energy::LONG,
     momentum::CASE,

@@ -21,6 +21,7 @@ pub(super) const SOURCE_RECIPE: CouplingOptions = CouplingOptions {
     weights: Weights::Ray,
     form: CouplingForm::Pressure,
     without_solids: false,
+    stokes: false,
 };
 /// Ours.
 pub(super) const IMPROVED: CouplingOptions = CouplingOptions {
@@ -29,6 +30,7 @@ pub(super) const IMPROVED: CouplingOptions = CouplingOptions {
     weights: Weights::Ray,
     form: CouplingForm::Pressure,
     without_solids: false,
+    stokes: false,
 };
 
 /// A fluid with bodies whose positions are held: Stokes flow, or a single solve.

@@ -10,6 +10,7 @@ use splashdown_couple::fluid_structure::CouplingOptions;
 use splashdown_fluid::{FluidModel, Liquid, Side};
 use splashdown_geometry::shapes::Shape;
 use splashdown_math::Vector;
+use splashdown_scene::{AnyWorld, build, load};
 
 pub(super) const CASE: Case = Case {
     name: "fsi/stokes-cylinder",
@@ -42,11 +43,41 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
         0.02 * 0.3501,
         ANALYTIC,
     );
+    let (speed, moved) = scene()?;
+    measurements.near(
+        "terminal velocity, scene stokes-cylinder (m/s)",
+        "40x160",
+        speed,
+        -0.2945,
+        0.005 * 0.2945,
+        SOURCE,
+    );
+    measurements.at_most(
+        "way of the cylinder in the scene (m)",
+        "40x160",
+        moved,
+        0.0,
+        "Stokes flow: nothing moves",
+    );
     let budget = "at most 60 on 40x160, growth below 1.5 with each refinement (issue 7)";
     measurements.at_most("iterations of a solve", "40x160", iterations[0], 60.0, budget);
     measurements.at_most("growth of iterations", "80x320", iterations[1] / iterations[0], 1.5, budget);
     measurements.at_most("iterations, our choices", "80x320", most as f64, 90.0, budget);
     Ok(())
+}
+
+/// Velocity of the cylinder (m/s) at the end of the shipped scene, and how far (m) it has gone.
+fn scene() -> Result<(f64, f64), CaseError> {
+    let loaded = load("stokes-cylinder", &[]).map_err(failed)?;
+    let AnyWorld::Two(mut world) = build(&loaded.scene).map_err(failed)? else {
+        return Err(failed("the scene is not in the plane"));
+    };
+    let start = world.state().bodies[0].frame.position;
+    while world.state().time < 199.0 {
+        world.step(10.0).map_err(failed)?;
+    }
+    let body = &world.state().bodies[0];
+    Ok((body.velocity[1], (body.frame.position - start).norm()))
 }
 
 /// Terminal velocity (m/s) with `n` cells across, and the most iterations of a solve.

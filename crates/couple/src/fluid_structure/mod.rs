@@ -30,6 +30,8 @@ mod operators;
 mod resistance;
 mod soft;
 mod stage;
+#[cfg(test)]
+mod tests;
 mod viscous;
 
 pub use driver::{CouplingReport, Immersed, solve_coupled};
@@ -91,4 +93,6 @@ pub struct CouplingOptions {
     pub form: CouplingForm,
     /// Are viscosity and pressure one solve also where no solid reaches into the fluid (spec/fluid-structure.md FS-29)?
     pub without_solids: bool,
+    /// Stokes flow: one solve a step, in which bodies get velocities but stay where they are (spec/fluid-structure.md 3.11). Goes with a fluid without transport.
+    pub stokes: bool,
 }

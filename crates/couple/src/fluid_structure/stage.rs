@@ -307,6 +307,9 @@ where
         let (Some(fluid), Some(now), Some(options)) = (&model.fluid, &state.fluid, &model.coupling) else {
             return Ok(());
         };
+        if options.stokes {
+            return Ok(());
+        }
         let frame = |index: usize| state.bodies[index].frame;
         let guests = self.guests(fluid, &model.bodies, frame);
         let here = soft.as_ref().map_or(&[][..], |soft| soft.position);
@@ -545,7 +548,7 @@ where
     /// Longest step (s) in which no point of a body in the fluid crosses more than a cell.
     pub fn stable_step(model: &Model<D>, state: &State<D>) -> f64 {
         let Some(fluid) = &model.fluid else { return f64::INFINITY };
-        if model.coupling.is_none() {
+        if model.coupling.is_none_or(|options| options.stokes) {
             return f64::INFINITY;
         }
         let h = fluid.domain.grid().min_spacing();

@@ -33,6 +33,8 @@ pub struct CouplingChoices {
     pub weights: WeightsWord,
     /// Viscosity and pressure are one solve also while no body is in the fluid; else viscosity acts first there. Default: `false`.
     pub without_bodies: bool,
+    /// Stokes flow: nothing is transported, one solve a step finds the velocities of fluid and bodies, and bodies stay where they are. For a fluid without a free surface. Default: `false`.
+    pub stokes: bool,
 }
 
 /// Which of the equivalent linear systems is solved.

@@ -155,7 +155,7 @@ pub struct Fluid {
     #[schemars(extend("exclusiveMinimum" = 0))]
     pub divergence: f64,
     /// Largest speed (m/s) at which walls may give way where obstacles, bodies and walls that move as told squeeze a closed part of the fluid, which cannot change its volume; more stops
-    /// the run. Default: any; the log tells it (`wall_correction`).
+    /// the run. Default: any, because a piston at rest against the end of its way is such a case, and what is taken off is spread evenly and told: the log has it (`wall_correction`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(range(min = 0))]
     pub squeeze: Option<f64>,
