@@ -151,11 +151,16 @@ where
         return false;
     }
     let step = STEP * grain + 2.0 * sunk;
-    let free = |point: &Vector<D>| distance(&(point + normal * step)) >= (1.0 - slack) * step;
-    if free(point) {
+    // How far from the whole a step along the normal leads.
+    let above = |point: &Vector<D>| distance(&(point + normal * step));
+    let enough = (1.0 - slack) * step;
+    if above(point) >= enough {
         return true;
     }
-    let beside = |point: Vector<D>| distance(&point) <= OFF * step && free(&point);
+    let beside = |point: Vector<D>| {
+        let off = distance(&point);
+        off.abs() <= OFF * step && above(&point) - off >= enough
+    };
     let mut across = Vector::<D>::zeros();
     across[normal.iamin()] = 1.0;
     let u = (across - normal * normal.dot(&across)).normalize();
