@@ -271,3 +271,31 @@ fn a_joint_of_a_body_that_breaks_hangs_on_the_fragment_that_holds_its_point() {
     assert_eq!(world.model().joints[0].parent, Some(1));
     assert_eq!(world.model().joints[0].parent_frame, held);
 }
+
+/// Fragments in the plane that lie on each other have points of contact straight above one another: the list of those to keep once held one of them twice
+/// and ended with a panic.
+#[test]
+fn fragments_of_a_wall_in_the_plane_fall_on_each_other() {
+    let mut world = World::<2>::new(Vector::from([0.0, -9.81])).unwrap();
+    let ground = Arc::new(Geometry::half_space(Vector::from([0.0, 1.0])).unwrap());
+    let body = |name: &str, kind, mass, geometry| Body::with_geometry(name, kind, mass, geometry).unwrap();
+    world.add_body(body("ground", Kind::Static, 1.0, ground), Frame::identity(), Twist::zero());
+    let at = |x: f64, y: f64| Frame { position: Vector::from([x, y]), ..Frame::identity() };
+    let wall = Arc::new(Geometry::cuboid(Vector::from([0.1, 1.0])).unwrap());
+    let spec = PatternSpec { kind: PatternKind::Voronoi, pieces: 30, seed: 0 };
+    let rule = Arc::new(BreakRule::made(spec));
+    let wall = body("wall", Kind::Dynamic, 400.0, wall).breakable(Breakable::new(20.0, rule));
+    world.add_body(wall, at(0.0, 1.0), Twist::zero());
+    let ball = Arc::new(Geometry::sphere(0.2).unwrap());
+    let twist = Twist { linear: Vector::from([10.0, 2.0]), ..Twist::zero() };
+    world.add_body(body("ball", Kind::Dynamic, 377.0, ball), at(-3.0, 1.0), twist);
+    let start = world.diagnostics().total_energy;
+    for _ in 0..60 {
+        world.step(1.0 / 30.0).unwrap();
+        assert!(world.diagnostics().total_energy <= start * (1.0 + 1e-9));
+    }
+    assert!(world.model().bodies.len() > 20, "{}", world.model().bodies.len());
+    for body in &world.state().bodies[1..] {
+        assert!(body.frame.position.iter().all(|x| x.is_finite()) && body.frame.position.y > 0.0);
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! Source: exact; spec/rigid-bodies.md, rows A6 to A9 and A20 in 2D.
 
-use super::set_up::{METHODS, add, shared, step, world};
+use super::set_up::{BLOCKS, Block, METHODS, add, block, shared, step, world};
 use crate::{Case, CaseError, Measurements, Speed};
 use splashdown_couple::World;
 use splashdown_math::{Dim, Frame, Space, Spin, Twist, Vector};
@@ -35,11 +35,29 @@ fn on_slope(
     height: f64,
     speed: f64,
 ) -> Result<Slope, CaseError> {
+    on(None, method, degrees, material, geometry, height, speed)
+}
+
+/// On a line, or on the side of a block.
+fn on(
+    slope: Option<Block>,
+    method: ContactMethod,
+    degrees: f64,
+    material: Material,
+    geometry: Geometry<2>,
+    height: f64,
+    speed: f64,
+) -> Result<Slope, CaseError> {
     let mut world = world::<2>(method, G)?;
     let rotation = Dim::<2>::exp(&Spin::<2>::from([-degrees.to_radians()]));
     let turned = Frame { position: Vector::zeros(), rotation };
-    let line = shared(Geometry::half_space(Vector::from([0.0, 1.0])))?;
-    add(&mut world, Kind::Static, &line, 1.0, material, turned, Twist::zero())?;
+    match slope {
+        None => {
+            let line = shared(Geometry::half_space(Vector::from([0.0, 1.0])))?;
+            add(&mut world, Kind::Static, &line, 1.0, material, turned, Twist::zero())?;
+        }
+        Some(slope) => block(&mut world, slope, material, degrees.to_radians())?,
+    }
     let up = turned.vector_to_world(&Vector::from([0.0, 1.0]));
     let down = turned.vector_to_world(&Vector::from([1.0, 0.0]));
     let frame = Frame { position: up * height, rotation };
@@ -84,6 +102,23 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         let exact = 0.5 * (2.0 / 3.0) * G * 0.5 * 4.0;
         let row = "rolling, 30 deg: distance after 2 s (m)";
         out.near(row, &resolution, slope.distance(), exact, 1e-3 * exact, "A8");
+
+        for (slope, kind) in BLOCKS {
+            let resolution = format!("{name}, 2D, on {kind}, dt = 1/30 s");
+            let material = |friction| Material::new(0.0, friction);
+            let mut slide = on(Some(slope), method, 30.0, material(0.3), square(0.5)?, 0.5, 0.0)?;
+            slide.advance(2.0, dt)?;
+            let row = "slide on a side, 30 deg, mu 0.3: distance after 2 s (m)";
+            out.near(row, &resolution, slide.distance(), 4.707_771, 4.7e-3, "A6");
+            let mut stop = on(Some(slope), method, 15.0, material(0.5), square(0.5)?, 0.5, 5.0)?;
+            stop.advance(4.0, dt)?;
+            let row = "stop on a side, 15 deg, mu 0.5, 5 m/s: distance (m)";
+            out.near(row, &resolution, stop.distance(), 5.690_587, 2e-3, "A7");
+            let mut roll = on(Some(slope), method, 30.0, material(5.0), disc()?, 0.5, 0.0)?;
+            roll.advance(2.0, dt)?;
+            let row = "rolling on a side, 30 deg: distance after 2 s (m)";
+            out.near(row, &resolution, roll.distance(), exact, 1e-3 * exact, "A8");
+        }
 
         for restitution in [0.0, 0.5, 1.0] {
             let material = Material::new(restitution, 0.0);

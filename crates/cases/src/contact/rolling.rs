@@ -1,9 +1,9 @@
-//! A ball on a plane. Without slip it rolls down with `a = (5/7) g sin theta`; thrown along the ground it slides until `v = (5/7) v0` at
+//! A ball on a plane, or on the face of a box, hull, mesh or union of boxes with flush seams. Without slip it rolls down with `a = (5/7) g sin theta`; thrown along the ground it slides until `v = (5/7) v0` at
 //! `t = 2 v0 / (7 mu g)` and rolls from then on. With rolling friction of length c it is slowed by a torque `c N`.
 //!
 //! Source: exact; spec/rigid-bodies.md, row A8.
 
-use super::set_up::{METHODS, add, at, ground, shared, step, world};
+use super::set_up::{BLOCKS, Block, METHODS, add, at, block, ground, shared, step, world};
 use crate::{Case, CaseError, Measurements, Speed};
 use splashdown_geometry::shapes::Shape;
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
@@ -95,6 +95,11 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
             "A8",
         );
     }
+    for (method, name) in METHODS {
+        for (slope, kind) in BLOCKS {
+            on_face(out, method, name, slope, kind, g)?;
+        }
+    }
     // Rolling friction: deceleration c g / (r (1 + 2/5)) without slip.
     let mut world = world::<3>(ContactMethod::Simultaneous, g)?;
     let material = Material { rolling: 0.01, ..Material::new(0.0, 1.0) };
@@ -114,5 +119,52 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         1e-3 * reference,
         "exact: c g / (r (1 + 2/5))",
     );
+    Ok(())
+}
+
+/// Small and large balls on the face of a block, which is as flat as a plane: they roll and slide down it at one step a frame, and change from one to the other.
+fn on_face(
+    out: &mut Measurements,
+    method: ContactMethod,
+    name: &str,
+    slope: Block,
+    kind: &str,
+    g: f64,
+) -> Result<(), CaseError> {
+    let dt = 1.0 / 30.0;
+    let tilt = 30f64.to_radians();
+    let rotation = Dim::<3>::exp(&Vector::from([0.0, 0.0, -tilt]));
+    let (up, down) = (rotation * Vector::from([0.0, 1.0, 0.0]), rotation * Vector::from([1.0, 0.0, 0.0]));
+    for radius in [0.1, 0.5] {
+        let resolution = format!("{name}, r = {radius} m on {kind}, dt = 1/30 s");
+        for (friction, share, what) in [(5.0, 5.0 / 7.0, "rolling"), (0.0, 1.0, "sliding")] {
+            let mut world = world::<3>(method, g)?;
+            let material = Material::new(0.0, friction);
+            block(&mut world, slope, material, tilt)?;
+            let ball = shared(Geometry::<3>::sphere(radius))?;
+            let frame = Frame { position: up * radius, rotation };
+            add(&mut world, Kind::Dynamic, &ball, 1.0, material, frame, Twist::zero())?;
+            for _ in 0..30 {
+                step(&mut world, dt)?;
+            }
+            let velocity = world.state().bodies[1].velocity;
+            let exact = share * g * 0.5;
+            let row = format!("{what} on a face: speed after 1 s (m/s)");
+            out.near(&row, &resolution, down.dot(&velocity), exact, 1e-4 * exact, "A8");
+            let row = format!("{what} on a face: speed across it (m/s)");
+            out.at_most(&row, &resolution, up.dot(&velocity).abs(), 1e-6, "exact: none");
+        }
+        let mut world = world::<3>(method, g)?;
+        let material = Material::new(0.0, 0.2);
+        block(&mut world, slope, material, 0.0)?;
+        let ball = shared(Geometry::<3>::sphere(radius))?;
+        let thrown = Twist { linear: Vector::from([4.0, 0.0, 0.0]), angular: Vector::zeros() };
+        add(&mut world, Kind::Dynamic, &ball, 1.0, material, at([0.0, radius, 0.0]), thrown)?;
+        for _ in 0..45 {
+            step(&mut world, dt)?;
+        }
+        let row = "thrown ball on a face: final speed (m/s)";
+        out.near(row, &resolution, world.state().bodies[1].velocity.x, 20.0 / 7.0, 3e-3, "A8");
+    }
     Ok(())
 }

@@ -1,6 +1,7 @@
 //! Solids made of parts: each part of one against each of the other, by what is known about the two. Of the contacts those count that are on the surface of
 //! the whole: what one part hides of another touches nothing, and bodies slide over the seams of parts whose faces are flush.
 
+use super::fields::keep_to_faces;
 use super::reduce::{Points, SAME_PATCH};
 use super::{Contact, Guide, Placed, Pose, Reach, Touch, WHOLE, keep_few};
 use crate::{Geometry, Solid};
@@ -66,14 +67,17 @@ pub(super) fn collide<const D: usize>(
             contacts[own..].iter_mut().for_each(|contact| of_whole(contact, i, j));
         }
     }
+    let particles = a.geometry.is_by_particles() || b.geometry.is_by_particles();
+    // Normals at samples are those of a surface nearby.
+    let slack = if particles { 1.0 - SAME_PATCH } else { 1e-9 };
     let grains = [a, b].map(|body| grain(body.geometry));
     let counts = |contact: &Contact<D>| {
         let Touch { normal, .. } = contact.touch(&a.pose, &b.pose, [a.geometry, b.geometry]);
         let (out_of_a, out_of_b) = (-a.pose.vector_to_object(&normal), b.pose.vector_to_object(&normal));
         let on_a = contact.on_a + out_of_a * contact.radius[0];
         let on_b = contact.on_b + out_of_b * contact.radius[1];
-        grains[0].is_none_or(|grain| is_exposed(a.geometry, &on_a, &out_of_a, grain))
-            && grains[1].is_none_or(|grain| is_exposed(b.geometry, &on_b, &out_of_b, grain))
+        grains[0].is_none_or(|grain| is_exposed(a.geometry, &on_a, &out_of_a, grain, slack))
+            && grains[1].is_none_or(|grain| is_exposed(b.geometry, &on_b, &out_of_b, grain, slack))
     };
     let mut exposed: Vec<Contact<D>> = contacts[from..].iter().copied().filter(counts).collect();
     // Where bodies are in each other deeper than their parts are large, all that there is has to hold them apart.
@@ -81,8 +85,9 @@ pub(super) fn collide<const D: usize>(
         contacts.truncate(from);
         contacts.append(&mut exposed);
     }
-    let particles = a.geometry.is_by_particles() || b.geometry.is_by_particles();
     keep_few(a, b, if particles { Points::Particles } else { Points::Corners }, from, contacts);
+    // Parts end where the whole goes on.
+    keep_to_faces(a, b, &mut contacts[from..]);
 }
 
 /// Makes a contact of two parts one of the bodies.
@@ -122,13 +127,15 @@ where
     (parts.len() > 1).then(|| parts.iter().map(smallest).fold(f64::INFINITY, f64::min))
 }
 
-/// Has the whole, at a point on the surface of one of its parts (object coordinates) or right beside it, the outward normal `normal`? A point is nearest to what
-/// is above it along an outward normal. At the foot of a wall nothing is, though floor and wall both end there: so the faces around are asked, too.
+/// Has the whole, at a point on the surface of one of its parts (object coordinates) or right beside it, the outward normal `normal`, whose cosine may differ from
+/// one by `slack`? A point is nearest to what is above it along an outward normal. At the foot of a wall nothing is, though floor and wall both end there:
+/// so the faces around are asked, too.
 fn is_exposed<const D: usize>(
     geometry: &Geometry<D>,
     point: &Vector<D>,
     normal: &Vector<D>,
     grain: f64,
+    slack: f64,
 ) -> bool
 where
     Dim<D>: Space<D>,
@@ -136,30 +143,35 @@ where
     /// Step away from the surface, and the depth in other parts that bodies may have sunk to, as shares of the smallest part.
     const STEP: f64 = 1e-3;
     const SUNK: f64 = 0.1;
+    /// Steps aside after which a point is no longer on the surface if it is this share of a step away.
+    const OFF: f64 = 0.5;
     let distance = |point: &Vector<D>| geometry.contact_distance(WHOLE, point, 0.0).0;
     let sunk = (-distance(point)).max(0.0);
     if sunk > SUNK * grain {
         return false;
     }
     let step = STEP * grain + 2.0 * sunk;
-    let free = |point: Vector<D>| distance(&(point + normal * step)) >= SAME_PATCH * step;
-    if free(*point) {
+    // How far from the whole a step along the normal leads.
+    let above = |point: &Vector<D>| distance(&(point + normal * step));
+    let enough = (1.0 - slack) * step;
+    if above(point) >= enough {
         return true;
     }
-    let across = |unit: usize| {
-        let mut axis = Vector::<D>::zeros();
-        axis[unit] = 1.0;
-        axis - normal * normal[unit]
+    let beside = |point: Vector<D>| {
+        let off = distance(&point);
+        off.abs() <= OFF * step && above(&point) - off >= enough
     };
-    let u = across(normal.iamin()).normalize();
+    let mut across = Vector::<D>::zeros();
+    across[normal.iamin()] = 1.0;
+    let u = (across - normal * normal.dot(&across)).normalize();
     if D == 2 {
-        return [1.0, -1.0].into_iter().any(|side| free(point + u * (3.0 * step * side)));
+        return [1.0, -1.0].into_iter().any(|side| beside(point + u * (3.0 * step * side)));
     }
     let v: Vector<D> =
         Vector::from_fn(|a, _| normal[(a + 1) % D] * u[(a + 2) % D] - normal[(a + 2) % D] * u[(a + 1) % D]);
     // Far enough from the walls of a square corner whatever the direction.
     (0..8).map(|k| std::f64::consts::FRAC_PI_4 * f64::from(k)).any(|angle| {
         let aside = u * angle.cos() + v * angle.sin();
-        free(point + aside * (3.0 * step))
+        beside(point + aside * (3.0 * step))
     })
 }

@@ -3,7 +3,7 @@
 use super::Pose;
 use super::reduce::SAME_PATCH;
 use super::{Contact, Guide, Placed, WHOLE};
-use crate::Geometry;
+use crate::{Geometry, Solid};
 use splashdown_geometry::Aabb;
 use splashdown_math::{Dim, Space, Vector};
 
@@ -92,7 +92,11 @@ where
     // The normal (coordinates of the body whose distance it is) if the surface is flat there.
     let face = |own: &Placed<'_, D>, other: &Pose<D>, part: u32, point: &Vector<D>| {
         let place = own.pose.to_object(&other.to_world(point));
-        let step = own.geometry.level_set_spacing();
+        let of = own.geometry.parts().get(part as usize).map_or(own.geometry, |part| &part.geometry);
+        let step = match of.solid() {
+            Solid::Mesh { .. } | Solid::Sampled => of.level_set_spacing(),
+            _ => ASIDE * of.bounds().extent().min(),
+        };
         let (_, normal) = own.geometry.contact_distance(part, &place, 0.0);
         let mut alike = 0;
         for axis in 0..D {
@@ -107,7 +111,7 @@ where
                 alike += usize::from((beside - normal).norm() < FLAT);
             }
         }
-        // At the corner of a face half of the directions lead into it; facets smaller than a cell are those of a round surface.
+        // At the corner of a face half of the directions lead into it; facets of a mesh smaller than a cell are those of a round surface.
         (alike + 1 >= D).then_some(normal)
     };
     for contact in contacts {
@@ -129,6 +133,9 @@ where
 
 /// Normals that differ by less are those of one plane.
 const FLAT: f64 = 1e-6;
+
+/// How far beside a point a surface given by a formula is looked at, as a share of its extent.
+const ASIDE: f64 = 1e-3;
 
 /// Middle of what of the segment `ends` (object coordinates) is inside a solid, or else within `margin` (m) of it; both ends must be further away: the
 /// others are particles that have been seen.

@@ -195,3 +195,31 @@ where
     }
     kept
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Points that lie above one another have no extent along the surface: which of them are its ends is a matter of rounding, and none comes twice.
+    #[test]
+    fn a_patch_in_the_plane_never_has_a_point_twice() {
+        let normal = Vector::<2>::from([0.6, 0.8]);
+        let along = Vector::<2>::from([0.8, -0.6]);
+        for noise in [0.0, 1e-17, -3e-17, 1e-16] {
+            let points: Vec<(Vector<2>, f64)> = (0..5)
+                .map(|k| {
+                    let height = 0.013 * f64::from(k) - 0.1;
+                    (Vector::from([0.31, 0.17]) + normal * height + along * (noise * f64::from(k)), height)
+                })
+                .collect();
+            for start in 0..points.len() {
+                let mut kept = spanning(&points, start, &normal);
+                assert_eq!(kept[0], start);
+                let count = kept.len();
+                kept.sort_unstable();
+                kept.dedup();
+                assert_eq!(kept.len(), count);
+            }
+        }
+    }
+}

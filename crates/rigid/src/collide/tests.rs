@@ -315,3 +315,120 @@ fn edges_that_cross_between_particles_meet() {
         assert!(touch.gap < 0.0 && touch.normal.y < -0.5, "{} {}", touch.gap, touch.normal);
     }
 }
+
+/// A ball that rolls on a face keeps the normal of the face, and past its edge turns about the edge: on a box, a hull, a mesh and a union.
+#[test]
+fn a_ball_keeps_the_normal_of_the_face_that_it_rolls_on() {
+    let half = Vector::<3>::from([2.0, 0.5, 2.0]);
+    let cuboid = Geometry::cuboid(half).unwrap();
+    let polytope = cuboid.polytope().unwrap();
+    let hull = Geometry::hull(&polytope.points).unwrap();
+    let mesh = Geometry::mesh(&polytope.surface(), 20).unwrap();
+    let part = |x: f64| {
+        let own = Shape::cuboid(Vector::from([1.0, 0.5, 2.0])).unwrap();
+        own.translated(Vector::from([x, 0.0, 0.0])).unwrap()
+    };
+    let union = Geometry::shape(part(-1.0).union(part(1.0)), 20).unwrap();
+    let ball = Geometry::<3>::sphere(0.1).unwrap();
+    let at = |x: f64, y: f64| Pose::new(&Frame { position: Vector::from([x, y, 0.3]), ..Frame::identity() });
+    for ground in [&cuboid, &hull, &mesh, &union] {
+        let below = Placed {
+            geometry: ground,
+            pose: Pose::new(&Frame::identity().compose(&ground.placement().inverse())),
+        };
+        for start in [-1.0, -0.05, 0.0, 0.7, 1.9] {
+            let mut contacts = Vec::new();
+            collide(&Placed { geometry: &ball, pose: at(start, 0.6) }, &below, 0.05, &mut contacts);
+            assert!(!contacts.is_empty());
+            for contact in &contacts {
+                let touch = |x: f64| contact.touch(&at(x, 0.6), &below.pose, [&ball, ground]);
+                for x in [start - 0.3, start, (start + 0.25).min(2.0)] {
+                    let touch = touch(x);
+                    let straight = (touch.normal - Vector::from([0.0, 1.0, 0.0])).norm();
+                    assert!(straight < 1e-9, "{:?} {straight}", ground.solid());
+                    assert!(touch.gap.abs() < 1e-9, "{}", touch.gap);
+                }
+            }
+        }
+        if !ground.parts().is_empty() {
+            continue;
+        }
+        let mut contacts = Vec::new();
+        collide(&Placed { geometry: &ball, pose: at(1.95, 0.6) }, &below, 0.05, &mut contacts);
+        let touch = contacts[0].touch(&at(2.06, 0.58), &below.pose, [&ball, ground]);
+        let way = Vector::<3>::from([0.06, 0.08, 0.0]);
+        assert!((touch.normal - way.normalize()).norm() < 1e-9 && touch.gap.abs() < 1e-9);
+    }
+}
+
+/// A cube on a face is pushed along the normal of the face only, whatever particles lie beside it and wherever the seams are.
+#[test]
+fn nothing_beside_a_cube_on_a_face_touches_it() {
+    let slab = Geometry::<3>::cuboid(Vector::from([2.0, 0.25, 2.0])).unwrap();
+    let mesh = Geometry::mesh(&slab.polytope().unwrap().surface(), 64).unwrap();
+    let part = |x: f64| {
+        let own = Shape::cuboid(Vector::from([0.5, 0.25, 2.0])).unwrap();
+        own.translated(Vector::from([x, 0.0, 0.0])).unwrap()
+    };
+    let union = [-0.5, 0.5, 1.5].into_iter().fold(part(-1.5), |whole, x| whole.union(part(x)));
+    let union = Geometry::shape(union, 64).unwrap();
+    let cube = Geometry::<3>::cuboid(Vector::repeat(0.25)).unwrap();
+    let mesh_cube = Geometry::mesh(&cube.polytope().unwrap().surface(), 24).unwrap();
+    for ground in [&mesh, &union] {
+        for above in [&cube, &mesh_cube] {
+            for (x, gap) in [
+                (0.1, 0.0),
+                (0.25, 0.0),
+                (0.249, 1e-6),
+                (0.37, -1e-6),
+                (-0.751, 0.0),
+                (0.72, 0.0),
+                (0.74, 1e-7),
+            ] {
+                let place = |y: f64| Frame { position: Vector::from([x, y, 0.13]), ..Frame::identity() };
+                let a = Placed {
+                    geometry: above,
+                    pose: Pose::new(&place(0.5 + gap).compose(&above.placement().inverse())),
+                };
+                let below = Frame::identity().compose(&ground.placement().inverse());
+                let b = Placed { geometry: ground, pose: Pose::new(&below) };
+                let touches = found(&a, &b, 0.05);
+                assert!(touches.len() >= 4, "{}", touches.len());
+                for touch in &touches {
+                    let straight = (touch.normal - Vector::from([0.0, 1.0, 0.0])).norm();
+                    assert!(straight < 1e-9 && (touch.gap - gap).abs() < 1e-9, "{x} {touch:?}");
+                }
+                let spread = touches.iter().map(|t| (t.point - a.pose.position).x);
+                let (low, high) = spread.fold((0.0f64, 0.0f64), |(l, h), x| (l.min(x), h.max(x)));
+                assert!(low < -0.24 && high > 0.24, "{low} {high}");
+            }
+        }
+    }
+}
+
+/// A cube in the corner between a floor and two walls that are parts of one body stands on the floor with all of its corners and touches both walls.
+#[test]
+fn a_cube_in_a_corner_of_a_union_touches_all_of_its_faces() {
+    let block = |half: [f64; 3], at: [f64; 3]| {
+        Shape::<3>::cuboid(Vector::from(half)).unwrap().translated(Vector::from(at)).unwrap()
+    };
+    let room = block([2.0, 0.5, 2.0], [0.0, -0.5, 0.0])
+        .union(block([0.5, 2.0, 2.0], [-2.5, 1.0, 0.0]))
+        .union(block([2.0, 2.0, 0.5], [0.0, 1.0, -2.5]));
+    let room = Geometry::shape(room, 32).unwrap();
+    let cube = Geometry::<3>::cuboid(Vector::repeat(0.25)).unwrap();
+    for sunk in [0.0, 1e-5] {
+        let position = Vector::from([-1.75 - sunk, 0.25 - sunk, -1.75 - sunk]);
+        let a = Placed { geometry: &cube, pose: Pose::new(&Frame { position, ..Frame::identity() }) };
+        let b = Placed {
+            geometry: &room,
+            pose: Pose::new(&Frame::identity().compose(&room.placement().inverse())),
+        };
+        let touches = found(&a, &b, 1e-3);
+        for axis in 0..3 {
+            let along = touches.iter().filter(|touch| touch.normal[axis] > 1.0 - 1e-9).count();
+            assert_eq!(along, 4, "{axis} {sunk}: {touches:?}");
+        }
+        assert_eq!(touches.len(), 12);
+    }
+}
