@@ -39,13 +39,11 @@ pub struct SelfContactOptions {
     pub continuous: bool,
     /// Sweeps of inelastic repulsion.
     pub sweeps: usize,
-    /// Are edges against edges rows of the pressure solves, beside points against faces? Only to see what becomes of surfaces without them.
-    pub edge_rows: bool,
 }
 
 impl Default for SelfContactOptions {
     fn default() -> Self {
-        Self { thickness: 1e-2, friction: 0.4, stiffness: 30.0, continuous: true, sweeps: 3, edge_rows: true }
+        Self { thickness: 1e-2, friction: 0.4, stiffness: 30.0, continuous: true, sweeps: 3 }
     }
 }
 

@@ -311,8 +311,7 @@ where
             let unit = (normal.norm() - 1.0).abs() < 1e-6;
             unit.then_some(ContactRow { nodes: pair.nodes, weights, normal })
         };
-        let wanted = |pair: &&Pair<D>| pair.kind == PairKind::PointFace || self.options.edge_rows;
-        self.search(x, factor).iter().filter(wanted).filter_map(row).collect()
+        self.search(x, factor).iter().filter_map(row).collect()
     }
 
     /// Pairs nearer than `factor` times their thickness at `x`, with closest points inside their parts.
