@@ -46,7 +46,15 @@ where
                     if D > C {
                         let normal = Self::normal(state);
                         let rate = Self::normal_rate(state, &normal, &edges);
-                        let traction = Vector::from_fn(|j, _| differential.out_of_plane[j] * rate[j]);
+                        let mut traction =
+                            Vector::<C>::from_fn(|j, _| differential.out_of_plane[j] * rate[j]);
+                        // Tension keeps a fibre from turning out of the plane, too.
+                        for family in &self.fibres {
+                            let a = &family.local[point];
+                            let (c1, ..) = family.fibre.differential(&state.stretches(), a, positive);
+                            let along: f64 = (0..C).map(|j| rate[j] * a[j]).sum();
+                            traction += a * (c1 * along);
+                        }
                         Self::scatter_normal(state, &normal, &traction, volume, corners, out);
                     }
                 }
@@ -123,7 +131,10 @@ where
                 let turned: SMatrix<f64, D, C> = frame * local;
                 let mut block = turned * frame.transpose();
                 if D > C {
-                    let across: f64 = (0..C).map(|j| out_of_plane[j] * ga[j] * gb[j]).sum();
+                    let mut across: f64 = (0..C).map(|j| out_of_plane[j] * ga[j] * gb[j]).sum();
+                    for (c1, _, _, a) in &fibres {
+                        across += c1 * a.dot(&Vector::from(*ga)) * a.dot(&Vector::from(*gb));
+                    }
                     block += normal * normal.transpose() * across;
                 }
                 block * volume
