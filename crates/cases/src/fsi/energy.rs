@@ -1,5 +1,5 @@
 //! Kinetic energy in the coupled solves of whole steps, with everything that can be in them (FS-31, FS-T9; Must show 2 of the issue of fluid and structure): rigid, soft, damped and stiff bodies, sheets,
-//! incompressible bodies, any integrator, any form of the system, viscosity, faces closed in part, in the plane and in space.
+//! incompressible bodies (whose demands may drive a solve), any integrator, viscosity, faces closed in part, in the plane and in space.
 //!
 //! A solve takes the velocities that are nearest in the norm of kinetic energy (and of what viscosity and implicit forces take) and keep the constraints; where nothing that moves as told drives it, kinetic energy
 //! cannot rise. Each solve reports its energy before and after; the rise that is left is of the order of what the tolerances leave.
@@ -9,7 +9,7 @@ use super::super::fluid::setup::{domain, failed};
 use crate::{Case, CaseError, Measurements, Speed};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use splashdown_couple::fluid_structure::{CouplingForm, CouplingOptions, Tangential, Weights};
+use splashdown_couple::fluid_structure::{CouplingOptions, Tangential, Weights};
 use splashdown_couple::{SolidBody, SolidElement, Solids, World};
 use splashdown_deformable::incompressible::{Incompressible, IncompressibleOptions, Rings};
 use splashdown_deformable::integrate::{Motion, Scheme};
@@ -72,7 +72,7 @@ fn run(measurements: &mut Measurements, worlds: usize) -> Result<(), CaseError> 
             "part of the solves that nothing drives",
             name,
             found.free as f64 / found.solves as f64,
-            0.9,
+            0.5,
             SOURCE,
         );
         solves += found.solves;
@@ -120,16 +120,7 @@ where
     model.options.pressure.divergence = 1e-11;
     model.options.pressure.relative = 1e-11;
     model.options.pressure.max_iterations = 1000;
-    let form = match random.random_range(0..6) {
-        // Indefinite systems of solids that hold some cells all but shut take long.
-        0 if viscosity == 0.0 && model.options.solid_boundary == SolidBoundary::Voxels => {
-            CouplingForm::Lumped
-        }
-        1 if model.options.solid_boundary == SolidBoundary::Voxels => CouplingForm::Impulses,
-        _ => CouplingForm::Pressure,
-    };
     let options = CouplingOptions {
-        form,
         weights: if random.random_range(0..2) == 0 { Weights::Ray } else { Weights::Area },
         tangential: if random.random_range(0..2) == 0 {
             Tangential::SolidSide

@@ -52,6 +52,7 @@ pub(super) const CASES: &[Case] = &[
     soft::DISK_FINE,
     density_ratios::CASE,
     floating::CASE,
+    floating::BETWEEN,
     soak::CASE,
     soak_soft::CASE,
     soak_soft::SHORT,
