@@ -307,7 +307,7 @@ fn a_one_way_disc_falls_as_if_there_were_no_fluid() {
             let v = &world.state().solids.motion.velocity;
             for i in 0..mass.len() {
                 assert!(v[2 * i].abs() < 1e-9, "{scheme:?}: {}", v[2 * i]);
-                assert!((v[2 * i + 1] / (5e-3 * GRAVITY) - 1.0).abs() < 1e-9, "{scheme:?}: {}", v[2 * i + 1]);
+                assert!((v[2 * i + 1] / (5e-3 * GRAVITY) - 1.0).abs() < 1e-7, "{scheme:?}: {}", v[2 * i + 1]);
             }
             let flow = world.fluid_diagnostics().unwrap().max_speed;
             assert!(flow > 0.5 * 5e-3 * -GRAVITY, "{scheme:?}, viscosity {viscosity}: {flow}");
