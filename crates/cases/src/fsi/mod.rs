@@ -5,7 +5,6 @@ mod balance;
 mod channel;
 mod density_ratios;
 mod driven_plate;
-mod energy;
 mod falling_cylinder;
 mod floating;
 mod forms;
@@ -40,8 +39,6 @@ pub(super) const CASES: &[Case] = &[
     balance::CASE,
     balance::LONG,
     forms::CASE,
-    energy::CASE,
-    energy::LONG,
     momentum::CASE,
     leaks::CASE,
     sheets::CASE,
