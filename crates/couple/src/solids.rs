@@ -100,6 +100,8 @@ where
     pub thickness: f64,
     /// Particles that rigid bodies carry.
     pub bindings: Vec<Binding<D>>,
+    /// Particles of bodies that push a fluid without being pushed.
+    pub one_way: Vec<Range<usize>>,
     /// Particles on the surfaces of static and kinematic bodies that soft ones meet along their paths instead of by distance ([`Self::add_skin`]).
     pub skins: Vec<Binding<D>>,
     /// What damping keeps of the rigid bodies.
@@ -269,6 +271,7 @@ where
             friction: Vec::new(),
             thickness: 0.0,
             bindings: Vec::new(),
+            one_way: Vec::new(),
             skins: Vec::new(),
             keeps: DampingKeeps::default(),
             followed: Vec::new(),
@@ -304,6 +307,13 @@ where
     pub(crate) fn free_inverse_masses(&self) -> Vec<f64> {
         let mut inverses = self.solid.inverse_masses();
         inverses.iter_mut().zip(&self.carried).filter(|(_, carried)| **carried).for_each(|(m, _)| *m = 0.0);
+        inverses
+    }
+
+    /// The same as a fluid feels them: 0 also for those that it does not push.
+    pub(crate) fn inverse_masses_in_fluid(&self) -> Vec<f64> {
+        let mut inverses = self.free_inverse_masses();
+        self.one_way.iter().for_each(|range| inverses[range.clone()].fill(0.0));
         inverses
     }
 

@@ -38,6 +38,7 @@ struct Disc {
     adrift: bool,
     /// Is the tank closed?
     lid: bool,
+    one_way: bool,
 }
 
 impl Disc {
@@ -53,6 +54,7 @@ impl Disc {
             incompressible: false,
             adrift: false,
             lid: false,
+            one_way: false,
         }
     }
 
@@ -100,6 +102,9 @@ impl Disc {
                 solids.bindings.push(Binding { particle: particle as u32, body, place: x - centre });
             }
             assert!(solids.bindings.len() > 3);
+        }
+        if self.one_way {
+            solids.one_way.push(0..mass.len());
         }
         let velocity = vec![0.0; position.len()];
         world.set_solids(solids, Motion { position, velocity, time: 0.0 });
@@ -285,6 +290,27 @@ fn an_incompressible_disc_keeps_its_volume_in_a_fluid() {
                 }
                 first.get_or_insert(velocity);
             }
+        }
+    }
+}
+
+/// FS-37: a soft body that the fluid does not push falls as in a vacuum, and the fluid gets out of its way.
+#[test]
+fn a_one_way_disc_falls_as_if_there_were_no_fluid() {
+    for scheme in SCHEMES {
+        for viscosity in [0.0, 1.0] {
+            let disc = Disc { one_way: true, viscosity, ..Disc::new(scheme, CouplingForm::Pressure) };
+            let (mut world, mass) = disc.world();
+            for _ in 0..5 {
+                world.step(1e-3).unwrap();
+            }
+            let v = &world.state().solids.motion.velocity;
+            for i in 0..mass.len() {
+                assert!(v[2 * i].abs() < 1e-9, "{scheme:?}: {}", v[2 * i]);
+                assert!((v[2 * i + 1] / (5e-3 * GRAVITY) - 1.0).abs() < 1e-7, "{scheme:?}: {}", v[2 * i + 1]);
+            }
+            let flow = world.fluid_diagnostics().unwrap().max_speed;
+            assert!(flow > 0.5 * 5e-3 * -GRAVITY, "{scheme:?}, viscosity {viscosity}: {flow}");
         }
     }
 }

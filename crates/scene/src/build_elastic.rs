@@ -3,7 +3,14 @@
 use crate::build::BuildError;
 use crate::build_layers::{Recorded, add_layers, add_recorded, read_recorded};
 use crate::description::*;
+<<<<<<< HEAD
 use splashdown_couple::{Binding, DampingKeeps, ScheduledLoad, SolidBody, SolidElement, Solids, World};
+=======
+use splashdown_couple::fluid_structure::MOST_RINGS;
+use splashdown_couple::{
+    Binding, DampingKeeps, Release, ScheduledLoad, SolidBody, SolidElement, Solids, World,
+};
+>>>>>>> f-18
 use splashdown_deformable::collide::{Colliders, CollisionMethod, Layer};
 use splashdown_deformable::contact::{BarrierOptions, ContactSurface, SelfContact, SelfContactOptions};
 use splashdown_deformable::element::{
@@ -889,6 +896,9 @@ where
                     solids.bindings.iter().map(|binding| binding.particle).collect();
                 solids.bindings.extend(bound.into_iter().filter(|own| !taken.contains(&own.particle)));
             }
+            if body.elastic.one_way {
+                solids.one_way.push(first as usize..first as usize + count);
+            }
             solids.bodies.push(SolidBody {
                 name,
                 particles: first as usize..first as usize + count,
@@ -917,6 +927,15 @@ where
         }
         if step.self_contact.is_some() && matches!(scheme, Scheme::Implicit(_)) {
             let reason = "`self_contact` and `incompressible` bodies do not go together with a fully implicit integrator, which knows nothing of the volume until its step is done; \"two_pass\", \"scheme_b\" and \"scheme_c\" have both";
+            let keeps = scene.deformable.iter().find(|body| body.elastic.incompressible);
+            return Err(wrong(keeps.map_or("elastic", |body| &body.name), reason));
+        }
+        let coupled = scene.fluid.as_ref().is_some_and(|fluid| fluid.coupling != FluidCoupling::Word(false));
+        if coupled && rings.len() > MOST_RINGS {
+            let reason = format!(
+                "incompressible bodies in a fluid may have {MOST_RINGS} points, these have {}; use fewer, Poisson's ratio 0.49, or `coupling = false` in `[fluid]`",
+                rings.len()
+            );
             let keeps = scene.deformable.iter().find(|body| body.elastic.incompressible);
             return Err(wrong(keeps.map_or("elastic", |body| &body.name), reason));
         }

@@ -8,6 +8,7 @@ use splashdown_couple::World;
 use splashdown_fluid::{FluidModel, FluidState, Liquid, Side};
 use splashdown_math::{Frame, Twist, Vector};
 use splashdown_rigid::{Body, Geometry, Kind};
+use splashdown_scene::{AnyWorld, Scene, build};
 use std::sync::Arc;
 
 pub(super) const CASE: Case = Case {
@@ -20,6 +21,18 @@ pub(super) const CASE: Case = Case {
     run,
 };
 
+pub(super) const BETWEEN: Case = Case {
+    name: "fsi/floating-between-liquids",
+    spec: "FS-39",
+    summary: "a box that is heavier than oil and lighter than water settles where they meet",
+    source: BETWEEN_SOURCE,
+    speed: Speed::Fast,
+    seconds: 5.0,
+    run: run_between,
+};
+
+const BETWEEN_SOURCE: &str =
+    "Archimedes: part below the interface = (rho_s - rho_oil) / (rho_water - rho_oil)";
 const SOURCE: &str = "Archimedes: submerged fraction = rho_s / rho_f";
 const WATER: f64 = 0.5;
 
@@ -38,6 +51,65 @@ fn run(measurements: &mut Measurements) -> Result<(), CaseError> {
     measurements.at_least("submerged fraction, twice as dense", "40x32", submerged, 1.0 - 1e-9, SOURCE);
     Ok(())
 }
+
+fn run_between(measurements: &mut Measurements) -> Result<(), CaseError> {
+    for (density, exact) in [(900.0, 0.5), (850.0, 0.25)] {
+        let scene = Scene::parse("between", &TWO_LIQUIDS.replace("DENSITY", &density.to_string()), &[]);
+        let AnyWorld::Two(mut world) = build(&scene.map_err(failed)?).map_err(failed)? else {
+            return Err(failed("the scene is not in the plane"));
+        };
+        // It swings with a period of three seconds, damped by the liquids only.
+        let (mut sum, mut weight) = (0.0, 0.0);
+        while world.state().time < 6.0 {
+            world.step(0.01).map_err(failed)?;
+            if world.state().time <= 3.0 {
+                continue;
+            }
+            let water = world.fluid_diagnostics().map_or(0.0, |fluid| fluid.volumes[0]);
+            // The box is 0.3 m wide in a tank of one metre: what of it is below the interface lifts that.
+            let bottom = world.state().bodies[0].frame.position[1] - 0.1;
+            sum += (water - bottom) / 0.7 / 0.2;
+            weight += 1.0;
+        }
+        let row = format!("mean part below the interface, density {density}");
+        measurements.near(&row, "40x32", sum / weight, exact, 0.05, BETWEEN_SOURCE);
+    }
+    Ok(())
+}
+
+/// Oil on water in a closed tank, and a box that is let go near where they meet.
+const TWO_LIQUIDS: &str = r#"
+dimension = 2
+gravity = [0, -9.81]
+
+[time]
+end = 6
+frame_rate = 10
+step = 0.01
+
+[fluid]
+cell = 0.025
+cells = [40, 32]
+sides = { kind = "slip" }
+keep_volume = true
+
+[[fluid.liquids]]
+name = "water"
+density = 1000
+viscosity = 0.5
+regions = [{ shape = { box = { size = [4, 0.8] } } }]
+
+[[fluid.liquids]]
+name = "oil"
+density = 800
+viscosity = 0.5
+
+[[rigid]]
+name = "box"
+shape = { box = { size = [0.3, 0.2] } }
+density = DENSITY
+position = [0.5, 0.45]
+"#;
 
 /// Part of the box below the water level and root of its mean squared speed (m/s) over the second half of the time, and relative change of the water's volume.
 fn settle(density: f64, end: f64) -> Result<[f64; 3], CaseError> {

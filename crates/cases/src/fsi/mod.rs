@@ -5,7 +5,6 @@ mod balance;
 mod channel;
 mod density_ratios;
 mod driven_plate;
-mod energy;
 mod falling_cylinder;
 mod floating;
 mod forms;
@@ -40,8 +39,6 @@ pub(super) const CASES: &[Case] = &[
     balance::CASE,
     balance::LONG,
     forms::CASE,
-    energy::CASE,
-    energy::LONG,
     momentum::CASE,
     leaks::CASE,
     sheets::CASE,
@@ -52,6 +49,7 @@ pub(super) const CASES: &[Case] = &[
     soft::DISK_FINE,
     density_ratios::CASE,
     floating::CASE,
+    floating::BETWEEN,
     soak::CASE,
     soak_soft::CASE,
     soak_soft::SHORT,

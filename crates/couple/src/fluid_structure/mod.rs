@@ -41,6 +41,7 @@ pub use interface::{CouplingFace, coupling_faces};
 pub use mass::SolidMass;
 pub use operators::{Operators, Viscous};
 pub(crate) use resistance::{Resistance, SolidMobility};
+pub use soft::MOST_RINGS;
 pub(crate) use soft::{SoftParticles, moved_too_far, sheets_of};
 pub(crate) use stage::CouplingStage;
 

@@ -85,7 +85,7 @@ where
 }
 
 /// Most rings of incompressible bodies in a fluid: each has a response of all that the bodies can do.
-const MOST_RINGS: usize = 4000;
+pub const MOST_RINGS: usize = 4000;
 
 /// Part of a ring's largest weight that is rounding.
 const ROUNDING: f64 = 1e-12;

@@ -321,7 +321,7 @@ where
         }
         let mut half = now.without_particles();
         stepper.push(fluid, &mut half, 0.5 * dt)?;
-        let inverses = soft.as_ref().map_or_else(Vec::new, |soft| soft.solids.free_inverse_masses());
+        let inverses = soft.as_ref().map_or_else(Vec::new, |soft| soft.solids.inverse_masses_in_fluid());
         let resistance = self.resistance(soft.as_ref(), &immersed)?;
         let demands = self.volume(soft.as_ref(), &immersed, &inverses)?;
         let mut particles = self.soft_solve(soft, &inverses);
@@ -357,7 +357,7 @@ where
             return Ok(());
         };
         let frame = |index: usize| frames[index];
-        let inverses = soft.as_ref().map_or_else(Vec::new, |soft| soft.solids.free_inverse_masses());
+        let inverses = soft.as_ref().map_or_else(Vec::new, |soft| soft.solids.inverse_masses_in_fluid());
         // The stepper has everything where it was for the solve to the half step.
         let momentum = if fluid.options.keep_momentum && self.is_solved() {
             let masses = self.face_masses(stepper, model, fluid, &inverses, options)?;

@@ -180,3 +180,32 @@ fn a_solve_keeps_momentum_and_with_rays_angular_momentum() {
     let [linear, angular] = changes::<2>(16, plane(), Weights::Area);
     assert!(linear < 1e-14 && angular > 1e-6, "{linear:e} {angular:e}");
 }
+
+/// FS-24: a cell that bodies shut in is told, with viscosity (where it has no pressure) and without.
+#[test]
+fn a_cell_that_bodies_shut_in_is_told() {
+    for viscosity in [0.0, 0.1] {
+        let h = 0.125;
+        let grid = Grid::new(Vector::zeros(), Vector::repeat(h), [8, 8]).unwrap();
+        let domain = Domain::new(grid, [[Side::wall(), Side::wall()], [Side::wall(), Side::open()]]).unwrap();
+        let mut model = FluidModel::new(domain, Liquid { viscosity, ..Liquid::new("fluid", 1.0) });
+        model.gravity = Vector::from([0.0, -1.0]);
+        let mut state = FluidState::at_rest(&model);
+        let mut stepper = FluidStepper::new(&model).unwrap();
+        let form = Arc::new(Shape::cuboid(Vector::repeat(0.49 * h)).unwrap());
+        let guest = |[x, y]: [f64; 2]| {
+            let frame = Frame { position: Vector::from([x * h, y * h]), ..Frame::identity() };
+            Guest { form: form.clone(), placement: Placement::at_rest(frame), slip: false }
+        };
+        let places = [[2.5, 3.5], [4.5, 3.5], [3.5, 2.5], [3.5, 4.5]];
+        stepper.set_guests(places.map(guest).to_vec());
+        stepper.push(&model, &mut state, 0.1).unwrap();
+        let mass = SolidMass::<2>::new(0.03, &Dim::<2>::inertia_from_principal(&[1e-4]));
+        let mut solids = vec![Immersed::new(Some(mass), Twist::zero()); 4];
+        let options = CouplingOptions::default();
+        let report =
+            super::solve_coupled(&mut stepper, &model, &mut state, 0.1, &mut solids, &options).unwrap();
+        assert_eq!(report.shut_cells, 1, "viscosity {viscosity}: {report:?}");
+        assert!(report.energy_rise() < 1e-9);
+    }
+}

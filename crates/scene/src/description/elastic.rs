@@ -652,6 +652,9 @@ pub struct ElasticBody {
     /// the plane; sheets in space keep their area. Not both kinds in one scene.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub incompressible: bool,
+    /// Pushes the fluid that it is in without being pushed by it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub one_way: bool,
     /// Quadratic tetrahedra in place of linear ones: points in the middles of all edges, too. They bend without locking, at eight times the cost.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub quadratic: bool,
