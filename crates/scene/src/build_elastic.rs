@@ -3,14 +3,8 @@
 use crate::build::BuildError;
 use crate::build_layers::{Recorded, add_layers, add_recorded, read_recorded};
 use crate::description::*;
-<<<<<<< HEAD
-use splashdown_couple::{Binding, DampingKeeps, ScheduledLoad, SolidBody, SolidElement, Solids, World};
-=======
 use splashdown_couple::fluid_structure::MOST_RINGS;
-use splashdown_couple::{
-    Binding, DampingKeeps, Release, ScheduledLoad, SolidBody, SolidElement, Solids, World,
-};
->>>>>>> f-18
+use splashdown_couple::{Binding, DampingKeeps, ScheduledLoad, SolidBody, SolidElement, Solids, World};
 use splashdown_deformable::collide::{Colliders, CollisionMethod, Layer};
 use splashdown_deformable::contact::{BarrierOptions, ContactSurface, SelfContact, SelfContactOptions};
 use splashdown_deformable::element::{

@@ -9,7 +9,7 @@ use crate::{Case, CaseError, Measurements, Speed};
 use splashdown_couple::step_alone;
 use splashdown_deformable::collide::Obstacle;
 use splashdown_deformable::contact::{
-    BarrierOptions, ContactSurface, SelfContact, SelfContactOptions, apply_impulse,
+    BarrierOptions, ContactSurface, Response, SelfContact, SelfContactOptions, apply_impulse,
 };
 use splashdown_deformable::element::DampingKind;
 use splashdown_deformable::integrate::{ImplicitScheme, Integrator, Motion, Scheme};
@@ -257,7 +257,8 @@ fn colliding_boxes(out: &mut Measurements) -> Result<(), CaseError> {
     contact.find_pairs(&motion.position);
     let (p, l, size) = momenta(&solid, &motion);
     let before = motion.velocity.clone();
-    contact.repel(&solid.inverse_masses(), &motion.position, &mut motion.velocity, 1e-3, true);
+    let masses = solid.inverse_masses();
+    contact.repel(&mut Response::new(&masses, None), &motion.position, &mut motion.velocity, 1e-3, true);
     let (p_after, l_after, _) = momenta(&solid, &motion);
     let pushed = before.iter().zip(&motion.velocity).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
     let name = "two boxes, impulses";
