@@ -30,8 +30,6 @@ mod operators;
 mod resistance;
 mod soft;
 mod stage;
-#[cfg(test)]
-mod tests;
 mod viscous;
 
 pub use driver::{CouplingReport, Immersed, solve_coupled};

@@ -13,7 +13,8 @@ where
     Dim<D>: Space<D>,
 {
     let particle = |body: &Placed<'_, D>| matches!(body.geometry.solid(), Solid::Point { .. });
-    !(particle(a) || particle(b)) && !(a.geometry.parts().is_empty() && b.geometry.parts().is_empty())
+    let whole = a.geometry.parts().is_empty() && b.geometry.parts().is_empty();
+    !whole && !particle(a) && !particle(b)
 }
 
 /// A part of a body where it is, or all of it.
