@@ -93,6 +93,7 @@ impl Disc {
             forces: 0..1,
             strength: vec![],
             activation: vec![],
+            families: vec![],
         });
         if self.bone {
             let bone = Body::new("bone", Kind::Dynamic, 2.0, &[0.01]).unwrap();

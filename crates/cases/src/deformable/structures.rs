@@ -275,7 +275,7 @@ fn disk(out: &mut Measurements) -> Result<(), CaseError> {
     let size = |motion: &Motion| {
         rim.iter().map(|&node| (motion.point::<2>(node) - centre).norm() - radius).sum::<f64>()
     };
-    let found = measured_frequency(&mut solid, motion, dt, 2, &size)?;
+    let found = measured_frequency(&mut solid, motion, dt, 2, size)?;
     out.near("disk: frequency of breathing (rad/s)", &resolution, found, omega, 0.01 * omega, CASE.source);
 
     // With the damping of the source, 0.005 s times the stiffness: the ratio is half of that times the frequency, and extremes fall by exp(-pi z / sqrt(1 - z^2)).
