@@ -203,7 +203,7 @@ fn a_torus_rests_on_a_box_by_its_particles() {
     let b = Placed { geometry: &table, pose: Pose::new(&Frame::identity()) };
     let touches = found(&a, &b, 0.0);
     assert!(touches.len() >= 3, "{}", touches.len());
-    assert!(touches.iter().all(|t| t.normal.y > 0.99 && t.gap > -0.0051));
+    assert!(touches.iter().all(|t| t.normal.y > 0.99 && t.gap > -0.0051), "{touches:?}");
     assert!((deepest(&touches).unwrap().gap + 0.005).abs() < 1e-4);
     let spread = touches.iter().map(|t| t.point.xz().norm()).fold(f64::INFINITY, f64::min);
     assert!(spread > 0.45, "{spread}");
@@ -400,7 +400,9 @@ fn nothing_beside_a_cube_on_a_face_touches_it() {
                 }
                 let spread = touches.iter().map(|t| (t.point - a.pose.position).x);
                 let (low, high) = spread.fold((0.0f64, 0.0f64), |(l, h), x| (l.min(x), h.max(x)));
-                assert!(low < -0.24 && high > 0.24, "{low} {high}");
+                // Of a body that is known by samples the outermost ones may lie on edges, whose normals say nothing.
+                let wide = if std::ptr::eq(above, &cube) { 0.24 } else { 0.21 };
+                assert!(low < -wide && high > wide, "{low} {high} {:?}", above.solid());
             }
         }
     }
