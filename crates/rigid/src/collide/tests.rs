@@ -1,3 +1,4 @@
+use super::reduce::SAME_PATCH;
 use super::*;
 use crate::Geometry;
 use rand::{RngExt, SeedableRng};
@@ -203,7 +204,9 @@ fn a_torus_rests_on_a_box_by_its_particles() {
     let b = Placed { geometry: &table, pose: Pose::new(&Frame::identity()) };
     let touches = found(&a, &b, 0.0);
     assert!(touches.len() >= 3, "{}", touches.len());
-    assert!(touches.iter().all(|t| t.normal.y > 0.99 && t.gap > -0.0051), "{touches:?}");
+    // Particles of the table beside the lowest circle have the torus's normal there, which may differ from the table's by the angle of a patch.
+    assert!(touches.iter().all(|t| t.normal.y > SAME_PATCH && t.gap > -0.0051), "{touches:?}");
+    assert!(deepest(&touches).unwrap().normal.y > 0.9999);
     assert!((deepest(&touches).unwrap().gap + 0.005).abs() < 1e-4);
     let spread = touches.iter().map(|t| t.point.xz().norm()).fold(f64::INFINITY, f64::min);
     assert!(spread > 0.45, "{spread}");
