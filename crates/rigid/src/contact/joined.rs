@@ -332,8 +332,9 @@ where
     }
 }
 
+/// Change of the twist of a body for a wrench on it if no joint holds it.
 #[inline(always)]
-fn alone<const D: usize>(inverse: &InverseInertia<D>, wrench: &Twist<D>) -> Twist<D>
+pub(super) fn alone<const D: usize>(inverse: &InverseInertia<D>, wrench: &Twist<D>) -> Twist<D>
 where
     Dim<D>: Space<D>,
 {

@@ -2,7 +2,7 @@
 //! push-out with one central body at a time (3.12). Jointed bodies respond together here as well ([`super::ContactStage::articulated`]).
 
 use super::impulse::{Clamp, ClampSide, allowed_share, clamp_energy, contact_impulse};
-use super::joined::{UNMOVED, combined};
+use super::joined::{UNMOVED, alone, combined};
 use super::projection::displace;
 use super::push_out::{Outer, resolve};
 use super::{Clamped, ContactSolver, ContactStage, InverseInertia, Pair};
@@ -75,13 +75,7 @@ where
     Dim<D>: Space<D>,
 {
     match stage.response_of(pushed) {
-        None if pushed == moved => {
-            let inverse = InverseInertia::of(&stage.bodies[moved], &frames[moved]);
-            Twist {
-                linear: wrench.linear * inverse.mass,
-                angular: Dim::apply_inertia(&inverse.inertia, &wrench.angular),
-            }
-        }
+        None if pushed == moved => alone(&InverseInertia::of(&stage.bodies[moved], &frames[moved]), wrench),
         None => Twist::zero(),
         Some((members, columns)) => members
             .binary_search(&(moved as u32))
