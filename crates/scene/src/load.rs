@@ -49,7 +49,7 @@ impl Scene {
         check::shape::check(&mut root, &sources, &mut problems);
         check::meaning::check(&root, &mut problems);
         if problems.is_empty() {
-            problems.extend(check::meaning::world(&root, self));
+            problems.extend(check::world::check(&root, self));
         }
         if problems.is_empty() { Ok(()) } else { Err(SceneErrors::new(problems, sources)) }
     }
@@ -121,7 +121,7 @@ fn finish(
     check::meaning::check(&root, &mut loader.problems);
     if loader.problems.is_empty() {
         match serde_json::from_value::<Scene>(root.to_json()) {
-            Ok(scene) => match check::meaning::world(&root, &scene) {
+            Ok(scene) => match check::world::check(&root, &scene) {
                 None => return Ok(Loaded { scene, sources: loader.sources }),
                 Some(problem) => loader.problems.push(problem),
             },
