@@ -4,7 +4,7 @@
 ///
 /// A row whose diagonal is exactly zero (a direction that cannot move) gives a zero row of `L`, so that `L L^T` is still the matrix.
 /// `Err(row)` names a pivot that is not positive.
-pub(crate) fn cholesky(matrix: &mut [f64], n: usize) -> Result<(), usize> {
+pub fn cholesky(matrix: &mut [f64], n: usize) -> Result<(), usize> {
     for i in 0..n {
         for j in 0..=i {
             let mut sum = matrix[i * n + j];
@@ -31,7 +31,7 @@ pub(crate) fn cholesky(matrix: &mut [f64], n: usize) -> Result<(), usize> {
 }
 
 /// `x <- (L L^T)^-1 x`; components with a zero pivot become zero.
-pub(crate) fn cholesky_solve(factor: &[f64], n: usize, x: &mut [f64]) {
+pub fn cholesky_solve(factor: &[f64], n: usize, x: &mut [f64]) {
     for i in 0..n {
         let mut sum = x[i];
         for j in 0..i {

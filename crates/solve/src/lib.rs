@@ -7,7 +7,7 @@ pub mod amg;
 mod block;
 mod cholesky;
 mod csr;
-mod dense;
+pub mod dense;
 mod error;
 mod krylov;
 mod mass;

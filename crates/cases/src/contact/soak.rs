@@ -29,6 +29,8 @@ pub(super) const CASE: Case = Case {
 
 /// From the middle of the room to its walls (m).
 const ROOM: f64 = 2.0;
+/// To the ceiling of rooms with solid walls, as high as most bodies fly (m).
+const CEILING: f64 = 29.0;
 
 /// What a random scene has come to.
 #[derive(Debug, Clone, Copy, Default)]
@@ -40,7 +42,7 @@ struct Outcome {
     left: f64,
 }
 
-/// Floor and walls: half spaces, or blocks 1 m thick.
+/// Floor and walls: half spaces, or blocks 1 m thick with a ceiling.
 fn add_room<const D: usize>(
     world: &mut splashdown_couple::World<D>,
     walls: Option<Block>,
@@ -52,7 +54,8 @@ where
     let material = Material::new(1.0, 1.0);
     let axis = |k: usize, length: f64| Vector::<D>::from_fn(|a, _| if a == k { length } else { 0.0 });
     let sides = [(1, 1.0, 0.0), (0, 1.0, ROOM), (0, -1.0, ROOM), (2, 1.0, ROOM), (2, -1.0, ROOM)];
-    for (k, sign, away) in sides.into_iter().filter(|(k, ..)| *k < D) {
+    let ceiling = walls.map(|_| (1, -1.0, CEILING));
+    for (k, sign, away) in sides.into_iter().chain(ceiling).filter(|(k, ..)| *k < D) {
         let foot = axis(k, -sign * away);
         match walls {
             None => {
@@ -61,13 +64,12 @@ where
                 add(world, Kind::Static, &plane, 1.0, material, frame, Twist::zero())?;
             }
             Some(block) => {
-                // As high as bodies fly.
                 let half = Vector::<D>::from_fn(|a, _| match (k, a) {
                     (k, a) if k == a => 0.5,
-                    (_, 1) => 15.0,
+                    (_, 1) => 0.5 * (CEILING + 1.0),
                     _ => ROOM + 1.0,
                 });
-                let height = if k == 1 { 0.0 } else { 14.0 };
+                let height = if k == 1 { 0.0 } else { 0.5 * (CEILING - 1.0) };
                 let middle = foot - axis(k, 0.5 * sign) + axis(1, height);
                 let geometry = block.geometry(half, 0.7)?;
                 let described = Frame { position: middle, rotation: Dim::identity() };
@@ -169,7 +171,9 @@ where
         outcome.left = 0.0;
         for body in &world.state().bodies[still..] {
             let at = body.frame.position;
-            let aside = (0..D).filter(|&a| a != 1).map(|a| at[a].abs() - ROOM).fold(-at[1], f64::max);
+            let above = if walls.is_some() { at[1] - CEILING } else { f64::NEG_INFINITY };
+            let aside =
+                (0..D).filter(|&a| a != 1).map(|a| at[a].abs() - ROOM).fold(above.max(-at[1]), f64::max);
             outcome.outside = outcome.outside.max(aside);
             outcome.left = outcome.left.max(aside);
         }

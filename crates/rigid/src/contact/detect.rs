@@ -52,12 +52,13 @@ where
     Dim<D>: Space<D>,
 {
     /// Finds every pair that can touch within the step with the motions `motions` from `frames`, or with one of the two moving as in `start`, without the
-    /// forces of this step.
+    /// forces of this step. With `of`, only pairs with one of the bodies that it marks.
     pub fn detect(
         stage: &ContactStage<'_, D>,
         frames: &[Frame<D>],
         start: &[Motion<D>],
         motions: &[Motion<D>],
+        of: Option<&[bool]>,
         broad: &mut BroadPhase<D>,
     ) -> Self {
         let (bodies, dt) = (stage.bodies, stage.dt);
@@ -93,6 +94,7 @@ where
             !(particle[i as usize] && particle[j as usize])
                 && (bodies[i as usize].is_dynamic() || bodies[j as usize].is_dynamic())
                 && (active(i) || active(j))
+                && of.is_none_or(|of| of[i as usize] || of[j as usize])
                 && stage.linked.binary_search(&[i, j]).is_err()
         };
         let candidates = broad.pairs(&boxes, wanted);
@@ -124,6 +126,23 @@ where
         let mut all = Self::narrow(bodies, &poses, &candidates, reach);
         all.add_probes(stage, &poses, frames, motions, &spins, active);
         all
+    }
+
+    /// Adds those of `found` whose features are not known yet. Returns whether there are any.
+    pub(super) fn add_unknown(&mut self, found: &Self) -> bool {
+        let mut more: Vec<([u32; 2], Contact<D>)> = Vec::new();
+        let mut known = self.pairs.as_slice();
+        for pair in &found.pairs {
+            let key = [pair.a, pair.b];
+            known = &known[known.partition_point(|known| [known.a, known.b] < key)..];
+            let own = known.first().filter(|known| [known.a, known.b] == key);
+            let own = own.map_or(&[][..], |own| &self.contacts[own.contacts()]);
+            let new = found.contacts[pair.contacts()].iter();
+            let new = new.filter(|new| own.iter().all(|own| own.feature != new.feature));
+            more.extend(new.map(|new| (key, *new)));
+        }
+        self.merge(&more);
+        !more.is_empty()
     }
 
     /// Contacts of `candidates` within `reach`.

@@ -5,7 +5,7 @@
 //! the step. State and energy belong together at the end of a step (spec/rigid-bodies.md 3.11), so there the excess is taken out of the motion.
 
 use super::{ContactMethod, ContactSolver, ContactStage, centre_of_mass, common_inertia, momenta};
-use crate::{Body, BodyState, Geometry, Kind, Motion, restore_energy};
+use crate::{Body, BodyState, Geometry, Kind, Motion, Solid, restore_energy};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Vector};
 
 impl<const D: usize> ContactSolver<D>
@@ -13,7 +13,7 @@ where
     Dim<D>: Space<D>,
 {
     /// Scales the velocities of each island so that its energy is at most that of `before`, the state at the start of the step, under `gravity`
-    /// (m/s^2). Islands are left as they are if they can gain energy: by drives of joints, moving supports, or what else pushes on the bodies `pushed`; so are those with sampled shapes or particles. Bounces gain none: bodies
+    /// (m/s^2). Islands are left as they are if they can gain energy: by drives of joints, moving supports, or what else pushes on the bodies `pushed`; so are those with shapes known by samples (not meshes: they are the polyhedra that they roll as) or particles. Bounces gain none: bodies
     /// that bounce are moved to where they would have (`land`). Of bodies that nothing holds only the motion relative to each other is scaled: their
     /// momentum and angular momentum stay.
     #[inline(never)]
@@ -49,9 +49,12 @@ where
         for (i, (body, motion)) in stage.bodies.iter().zip(motions.iter()).enumerate() {
             exempt[i] |= body.kind == Kind::Kinematic && *motion != Motion::zero();
         }
-        // A body known by its particles rolls as a polyhedron: its energy goes up and down, and taking off what goes up would brake.
+        // What is round and known by its particles rolls as a polyhedron: its energy goes up and down, and taking off what goes up would brake.
+        let round_by_particles = |geometry: &Geometry<D>| {
+            geometry.is_by_particles() && !matches!(geometry.solid(), Solid::Mesh { .. })
+        };
         for (i, body) in stage.bodies.iter().enumerate().filter(|(_, body)| body.is_dynamic()) {
-            exempt[i] |= body.geometry.as_deref().is_some_and(Geometry::is_by_particles);
+            exempt[i] |= body.geometry.as_deref().is_some_and(round_by_particles);
         }
         for island in &self.islands {
             let held = island.inverse.iter().any(|inverse| inverse.is_infinite());

@@ -228,28 +228,40 @@ where
                 }
             }
         }
+        if solved.residual > stop.coarse
+            && let Some(residual) = self.solve_exactly(free, solved.residual, stop.coarse)
+        {
+            solved.residual = residual;
+        }
+        // Limits of joints have impulses of their own, which count as well.
+        if !self.joined.has_limits() {
+            self.scale_back(free);
+        }
         self.memory = memory;
         solved
     }
 
-    /// Adds the effect of the start impulses to the twists. With `f = l.A l / 2 + l.b` the objective of the iteration (`b` the speeds without
-    /// impulses), starts with `f > 0` are scaled to the least one on their ray. Sweeps only lower it, so kinetic energy never rises however early
-    /// the iteration stops.
+    /// Adds the effect of the start impulses to the twists, and scales it back: sweeps only lower the objective, so kinetic energy never rises however early the
+    /// iteration stops.
     fn apply_start(&mut self, free: &[Twist<D>]) {
-        let mut work = 0.0;
+        for (manifold, impulses) in self.manifolds.iter().zip(&self.impulses) {
+            self.joined.push(manifold, &manifold.gather(impulses), &self.inverse, &mut self.twists);
+        }
+        self.scale_back(free);
+    }
+
+    /// With `f = l.A l / 2 + l.b` the objective of the iteration (`b` the speeds without impulses), scales impulses with `f > 0` to the least one on their ray: with
+    /// those kinetic energy could rise. Acceleration and limits of friction that follow the loads can leave such, where the iteration stops before its end.
+    fn scale_back(&mut self, free: &[Twist<D>]) {
+        let (mut work, mut square) = (0.0, 0.0);
+        // The work of the impulses is twice the energy of the motion that they make.
         for (manifold, impulses) in self.manifolds.iter().zip(&self.impulses) {
             let [a, b] = manifold.bodies.map(|b| b as usize);
             let push = manifold.gather(impulses);
             work += dot(&push, &manifold.relative(&free[a], &free[b]));
             work += manifold.bias.iter().zip(impulses).map(|(bias, impulse)| bias * impulse).sum::<f64>();
-            self.joined.push(manifold, &push, &self.inverse, &mut self.twists);
-        }
-        // The work of the impulses is twice the energy of the motion that they make.
-        let mut square = 0.0;
-        for (manifold, impulses) in self.manifolds.iter().zip(&self.impulses) {
-            let [a, b] = manifold.bodies.map(|b| b as usize);
             let made = manifold.relative(&(self.twists[a] - free[a]), &(self.twists[b] - free[b]));
-            square += dot(&manifold.gather(impulses), &made);
+            square += dot(&push, &made);
         }
         if 0.5 * square + work > 0.0 {
             let share = (-work / square).clamp(0.0, 1.0);
@@ -269,7 +281,7 @@ where
     }
 
     /// One pass over all manifolds, from the ground up or down to it.
-    fn sweep(&mut self, down: bool) -> Sums {
+    pub(super) fn sweep(&mut self, down: bool) -> Sums {
         let mut sums = Sums::default();
         let Self { manifolds, impulses, inverse, twists, joined, .. } = self;
         joined.relax_limits(inverse, twists, &mut sums);

@@ -15,6 +15,7 @@ mod broad_phase;
 mod configuration;
 mod detect;
 mod energy_limit;
+mod exact;
 mod gauss_seidel;
 mod graph;
 mod hits;
@@ -49,6 +50,7 @@ use crate::{Body, EnergyFix, Material, Motion, OrientationOrder};
 use configuration::Configuration;
 use gauss_seidel::Island;
 use splashdown_math::{Coordinates, Dim, Frame, Inertia, Space, Spin, Twist, Vector};
+use std::borrow::Cow;
 
 /// What every stage of a step needs to know.
 #[derive(Debug, Clone, Copy)]
@@ -123,6 +125,8 @@ where
     Dim<D>: Space<D>,
 {
     broad: BroadPhase<D>,
+    /// For what bodies meet that impacts send elsewhere.
+    broad_again: BroadPhase<D>,
     contacts: Contacts<D>,
     /// Does the pair touch in this step?
     processed: Vec<bool>,
@@ -188,7 +192,7 @@ where
             return;
         }
         self.at.place(stage.bodies, frames);
-        self.contacts = Contacts::detect(stage, frames, start, half, &mut self.broad);
+        self.contacts = Contacts::detect(stage, frames, start, half, None, &mut self.broad);
         self.at.find_touches(stage.bodies, &self.contacts, |_| true);
         self.report.pairs = self.contacts.pairs.len();
         self.report.contacts = self.contacts.contacts.len();
@@ -197,12 +201,56 @@ where
         self.bounced.clear();
         self.bounced.resize(self.contacts.pairs.len(), false);
         let before: Vec<Motion<D>> = start.to_vec();
-        match stage.options.method {
-            ContactMethod::Simultaneous => self.collide_simultaneously(stage, frames, start, half),
-            ContactMethod::Propagation => self.collide_pairs(stage, frames, start, half),
+        let mut looked_for = before.clone();
+        let mut moving = Cow::Borrowed(half);
+        for look in 0.. {
+            match stage.options.method {
+                ContactMethod::Simultaneous => self.collide_simultaneously(stage, frames, start, &moving),
+                ContactMethod::Propagation => self.collide_pairs(stage, frames, start, &moving),
+            }
+            let hit = hit_hard(stage, frames, &looked_for, start);
+            if look == MOST_LOOKS || !hit.contains(&true) {
+                break;
+            }
+            let moving = moving.to_mut();
+            for i in (0..hit.len()).filter(|&i| before[i] != start[i]) {
+                moving[i].velocity = half[i].velocity + (start[i].velocity - before[i].velocity);
+                moving[i].angular_momentum =
+                    half[i].angular_momentum + (start[i].angular_momentum - before[i].angular_momentum);
+            }
+            looked_for.copy_from_slice(start);
+            if !self.look_again(stage, frames, start, moving, &hit) {
+                break;
+            }
         }
         self.report.touching = self.processed.iter().filter(|processed| **processed).count();
         self.find_isolated(stage, frames, &before);
+    }
+
+    /// Finds what the bodies that were `hit` can reach with their new motions. Returns whether there is anything.
+    fn look_again(
+        &mut self,
+        stage: &ContactStage<'_, D>,
+        frames: &[Frame<D>],
+        start: &[Motion<D>],
+        moving: &[Motion<D>],
+        hit: &[bool],
+    ) -> bool {
+        let found = Contacts::detect(stage, frames, start, moving, Some(hit), &mut self.broad_again);
+        let known = self.contacts.pairs.clone();
+        if !self.contacts.add_unknown(&found) {
+            return false;
+        }
+        // The lists of pairs ascend.
+        let place = |pair: &Pair| known.binary_search_by_key(&[pair.a, pair.b], |known| [known.a, known.b]);
+        for marks in [&mut self.processed, &mut self.bounced] {
+            let kept = |pair: &Pair| place(pair).is_ok_and(|place| marks[place]);
+            *marks = self.contacts.pairs.iter().map(kept).collect();
+        }
+        self.at.find_touches(stage.bodies, &self.contacts, |_| true);
+        self.report.pairs = self.contacts.pairs.len();
+        self.report.contacts = self.contacts.contacts.len();
+        true
     }
 
     /// III. Contact and friction for the positions. `start` is `v^n` after collisions, `half` is `v^{n+1/2}` (changed).
@@ -445,6 +493,31 @@ where
             turn_together(stage.bodies, members, frames, motions, &lack);
         }
     }
+}
+
+/// How often more contacts are looked for as impacts send bodies elsewhere.
+const MOST_LOOKS: usize = 4;
+
+/// Which bodies impacts have made to move by more, within the step, than contacts are looked for around them?
+fn hit_hard<const D: usize>(
+    stage: &ContactStage<'_, D>,
+    frames: &[Frame<D>],
+    before: &[Motion<D>],
+    after: &[Motion<D>],
+) -> Vec<bool>
+where
+    Dim<D>: Space<D>,
+{
+    let hard = |i: usize| {
+        let (Some(geometry), false) = (&stage.bodies[i].geometry, before[i] == after[i]) else {
+            return false;
+        };
+        let moved = (after[i].velocity - before[i].velocity).norm();
+        let momentum = after[i].angular_momentum - before[i].angular_momentum;
+        let turned = stage.bodies[i].spin_of(&frames[i], &momentum).norm() * geometry.radius();
+        !((moved + turned) * stage.dt <= detect::margin(geometry))
+    };
+    (0..before.len()).map(hard).collect()
 }
 
 /// Gives the bodies numbered `members` the angular momentum `lack` (kg m^2/s) by a common rotation about their centre of mass.

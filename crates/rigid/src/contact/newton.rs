@@ -253,7 +253,7 @@ where
 }
 
 /// Rows whose impulses have a common bound, with the bound.
-fn bounds<const D: usize>(
+pub(super) fn bounds<const D: usize>(
     manifold: &Manifold<D>,
     impulses: &Impulses,
 ) -> impl Iterator<Item = (Range<usize>, f64)> + use<D>

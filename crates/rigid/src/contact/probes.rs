@@ -100,7 +100,7 @@ where
     }
 
     /// Adds contacts, ascending by pair, to those of their pairs.
-    fn merge(&mut self, more: &[([u32; 2], Contact<D>)]) {
+    pub(super) fn merge(&mut self, more: &[([u32; 2], Contact<D>)]) {
         let old = std::mem::take(self);
         let mut pairs = old.pairs.iter().peekable();
         let mut add = |pair: [u32; 2], parts: [&mut dyn Iterator<Item = Contact<D>>; 2]| {

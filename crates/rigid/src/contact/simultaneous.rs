@@ -28,63 +28,34 @@ where
         let bodies = stage.bodies;
         self.at.twists(bodies, frames, half, &mut self.half_twists);
         self.at.twists(bodies, frames, start, &mut self.start_twists);
-        let (half_twists, start_twists) = (&self.half_twists, &self.start_twists);
-        // Pairs that meet, and among them points with restitution that approach.
+        self.mark_meeting(stage, frames);
+        // Points with restitution: those that approach, and those that impacts of others may push together.
         let mut impacts: Vec<(usize, Touch<D>)> = Vec::new();
+        let mut scale = 0.0f64;
         for (index, pair) in self.contacts.pairs.iter().enumerate() {
             let (a, b) = (pair.a as usize, pair.b as usize);
-            let material = stage.material(a, b);
-            let first = impacts.len();
-            let slack =
-                both([a, b], |i| bodies[i].geometry.as_deref().map_or(0.0, margin)).iter().sum::<f64>();
-            let near = |touch: &Touch<D>| {
-                let [va, vb] = both([a, b], |i| half_twists[i].at(&(touch.point - frames[i].position)));
-                touch.gap < slack + stage.dt * (va - vb).norm()
-            };
-            for touch in &self.at.touches[pair.contacts()] {
-                // Without a bounce one point that meets is enough to know.
-                if self.processed[index] && material.restitution == 0.0 {
-                    break;
-                }
-                // Normal speeds of the two, moved by the forces and not.
-                let speeds = |twists: &[Twist<D>]| {
-                    both([a, b], |i| touch.normal.dot(&twists[i].at(&(touch.point - frames[i].position))))
-                };
-                let (forced, free) = (speeds(half_twists), speeds(start_twists));
-                // Both moved by the forces, or one of them while the other is held by something.
-                let meets = |relative: f64| touch.gap + stage.dt * relative < 0.0;
-                self.processed[index] = self.processed[index]
-                    || meets(forced[0] - forced[1])
-                    || meets(forced[0] - free[1])
-                    || meets(free[0] - forced[1])
-                    // Or one is stopped by something within the step. A bounce would have to come first, so only without one.
-                    || (material.restitution == 0.0 && (meets(forced[0]) || meets(-forced[1])))
-                    // Or others push them together: what contact does not know of would become overlap.
-                    || (material.restitution == 0.0 && near(touch));
-                if material.restitution > 0.0 && free[0] - free[1] < 0.0 {
-                    impacts.push((index, *touch));
-                }
+            if stage.material(a, b).restitution == 0.0 {
+                continue;
             }
-            if !self.processed[index] {
-                impacts.truncate(first);
+            for touch in &self.at.touches[pair.contacts()] {
+                let [va, vb] = both([a, b], |i| self.start_twists[i].at(&(touch.point - frames[i].position)));
+                if self.processed[index] {
+                    scale = scale.max(-touch.normal.dot(&(va - vb)));
+                }
+                impacts.push((index, *touch));
             }
         }
-        if impacts.is_empty() {
+        // Nothing approaches, so nothing is hit.
+        if scale == 0.0 {
             return;
         }
+        let (half_twists, start_twists) = (&self.half_twists, &self.start_twists);
         let inverse = &self.at.inverse;
         let mut twists = start_twists.clone();
         let added: Vec<Twist<D>> =
             half_twists.iter().zip(&twists).map(|(half, start)| *half - *start).collect();
-        // Impacts cascade (Newton's cradle); round-off must not keep them going.
-        let scale = impacts
-            .iter()
-            .map(|(index, touch)| {
-                let pair = &self.contacts.pairs[*index];
-                let at = |i: usize| twists[i].at(&(touch.point - frames[i].position));
-                touch.normal.dot(&(at(pair.a as usize) - at(pair.b as usize))).abs()
-            })
-            .fold(0.0, f64::max);
+        // Impacts cascade (Newton's cradle); round-off, measured by `scale`, must not keep them going.
+        let mut hit = false;
         for _ in 0..stage.options.collision_sweeps * stage.options.pair_impulses {
             let mut changed = false;
             for (index, touch) in &impacts {
@@ -132,6 +103,7 @@ where
                 }
                 self.report.collisions += 1;
                 self.bounced[*index] = true;
+                self.processed[*index] = true;
                 changed = true;
                 for (k, sign) in [(0, 1.0), (1, -1.0)] {
                     let push = impulse * sign;
@@ -142,6 +114,52 @@ where
             if !changed {
                 break;
             }
+            hit = true;
+        }
+        // What was hit may meet others than before.
+        if hit {
+            self.at.twists(bodies, frames, start, &mut self.start_twists);
+            for (half, (start, added)) in
+                self.half_twists.iter_mut().zip(self.start_twists.iter().zip(&added))
+            {
+                *half = *start + *added;
+            }
+            self.mark_meeting(stage, frames);
+        }
+    }
+
+    /// Marks the pairs that meet within the step with the present twists.
+    fn mark_meeting(&mut self, stage: &ContactStage<'_, D>, frames: &[Frame<D>]) {
+        let bodies = stage.bodies;
+        let (half_twists, start_twists) = (&self.half_twists, &self.start_twists);
+        for (index, pair) in self.contacts.pairs.iter().enumerate() {
+            if self.processed[index] {
+                continue;
+            }
+            let (a, b) = (pair.a as usize, pair.b as usize);
+            let bounces = stage.material(a, b).restitution > 0.0;
+            let slack =
+                both([a, b], |i| bodies[i].geometry.as_deref().map_or(0.0, margin)).iter().sum::<f64>();
+            let near = |touch: &Touch<D>| {
+                let [va, vb] = both([a, b], |i| half_twists[i].at(&(touch.point - frames[i].position)));
+                touch.gap < slack + stage.dt * (va - vb).norm()
+            };
+            self.processed[index] = self.at.touches[pair.contacts()].iter().any(|touch| {
+                // Normal speeds of the two, moved by the forces and not.
+                let speeds = |twists: &[Twist<D>]| {
+                    both([a, b], |i| touch.normal.dot(&twists[i].at(&(touch.point - frames[i].position))))
+                };
+                let (forced, free) = (speeds(half_twists), speeds(start_twists));
+                // Both moved by the forces, or one of them while the other is held by something.
+                let meets = |relative: f64| touch.gap + stage.dt * relative < 0.0;
+                meets(forced[0] - forced[1])
+                    || meets(forced[0] - free[1])
+                    || meets(free[0] - forced[1])
+                    // Or one is stopped by something within the step. A bounce would have to come first, so only without one.
+                    || (!bounces && (meets(forced[0]) || meets(-forced[1])))
+                    // Or others push them together: what contact does not know of would become overlap.
+                    || (!bounces && near(touch))
+            });
         }
     }
 
