@@ -168,6 +168,10 @@ impl<const D: usize> Force<D> for Embedded<D> {
         self.add(force, |all| self.inner.add_elastic(all));
     }
 
+    fn add_load(&self, force: &mut [f64]) {
+        self.add(force, |all| self.inner.add_load(all));
+    }
+
     fn add_damping(&self, velocity: &[f64], force: &mut [f64]) {
         let velocity = self.spread(velocity);
         self.add(force, |all| self.inner.add_damping(&velocity, all));

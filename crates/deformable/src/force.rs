@@ -46,6 +46,8 @@ pub trait Force<const D: usize>: Debug + Send + Sync {
     }
     /// Adds the elastic force (N).
     fn add_elastic(&self, force: &mut [f64]);
+    /// Adds the part of the elastic force (N) that is a load on the rest of it, such as the tension of fibres: where all is balanced, this tells what was.
+    fn add_load(&self, _force: &mut [f64]) {}
     /// Adds the damping force `D v` (N).
     fn add_damping(&self, velocity: &[f64], force: &mut [f64]);
     /// Number of rows of the factor `C`.

@@ -44,6 +44,10 @@ impl<const D: usize> Force<D> for Load<D> {
         }
     }
 
+    fn add_load(&self, out: &mut [f64]) {
+        self.add_elastic(out);
+    }
+
     fn add_damping(&self, _: &[f64], _: &mut [f64]) {}
 
     fn damping_rows(&self) -> usize {

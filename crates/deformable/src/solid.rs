@@ -200,6 +200,11 @@ impl<const D: usize> Solid<D> {
         self.forces.iter().for_each(|force| force.add_elastic(out));
     }
 
+    /// Adds what loads the elastic forces (N) at the last update: tension of fibres, and forces from outside.
+    pub fn add_load(&self, out: &mut [f64]) {
+        self.forces.iter().for_each(|force| force.add_load(out));
+    }
+
     /// Adds the weight of every particle (N).
     pub fn add_gravity(&self, out: &mut [f64]) {
         for (out, mass) in out.chunks_exact_mut(D).zip(&self.mass) {

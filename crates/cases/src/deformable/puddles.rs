@@ -1,5 +1,5 @@
 //! Bodies without strength melt to a puddle under gravity; when the strength comes back they must stand up again and agree with a control that never melted.
-//! And a bar of muscle that contracts while one of the two bones it is grown to is driven through the other: the flesh between them is turned inside out, and must
+//! And a spindle of muscle that contracts while one of the two bones it is grown to is driven through the other: the flesh between them is turned inside out, and must
 //! come back to the length that it had.
 //!
 //! Source: spec/deformable-solids.md E1, E2, E3 at reduced size.
@@ -99,15 +99,23 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         );
     }
 
-    // A muscle along y, grown to one bone at its upper end and to another 0.2 m below; for 0.2 s the first is driven through the second.
-    let mesh = cubes([-0.1, -0.5, -0.1], [0.1, 0.5, 0.1], [2, 10, 2])?;
+    // A spindle along y, grown to one bone at its upper end and to another 0.2 m below; for 0.2 s the first is driven through the second. Its fibres come together at its ends as its surface does.
+    let mut mesh = cubes([-0.1, -0.5, -0.1], [0.1, 0.5, 0.1], [2, 10, 2])?;
+    let width = |y: f64| 1.0 - 2.4 * y * y;
+    for point in &mut mesh.points {
+        *point = Vector::<3>::new(point[0] * width(point[1]), point[1], point[2] * width(point[1]));
+    }
     // Damped well (a ratio of 0.4 in the slowest longitudinal mode), so that what is read after a second is the equilibrium.
     let own = material(Model::NeoHookean, 3e4, 0.4, 1000.0, 0.05)?;
     let mut elements = Elements::tetrahedra(&mesh, 0, own).map_err(failed("elements"))?;
-    let count = elements.len();
     let curve = MuscleCurve { maximum: 2e4, ..MuscleCurve::default() };
     let fibre = Fibre { curve, activation: 1.0, ..Fibre::muscle() };
-    let along = vec![Vector::<3>::new(0.0, 1.0, 0.0); count];
+    let along = (0..mesh.elements.len()).map(|element| {
+        let centre = mesh.corners(element).iter().sum::<Vector<3>>() * 0.25;
+        let narrowing = -4.8 * centre[1] / width(centre[1]);
+        Vector::<3>::new(centre[0] * narrowing, 1.0, centre[2] * narrowing)
+    });
+    let along = along.collect();
     elements.add_fibres(fibre, along).map_err(failed("fibres"))?;
     let masses = elements.clone();
     let mut solid = solid_of(elements, |mass| masses.add_masses(mass), mesh.points.len(), Vector::zeros());
@@ -129,7 +137,7 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         for &node in &bone {
             motion.velocity[3 * node + 1] = speed;
         }
-        // They are all inside out when the bone has just passed; later some turn over as a whole, which is not inside out.
+        // Between the bones they are inside out, or turn over as a whole, which is not inside out.
         for _ in 0..steps(0.1) {
             run_steps(&mut integrator, &mut solid, &mut motion, dt, 1)?;
             solid.update(&motion.position).map_err(failed("counting"))?;
@@ -148,13 +156,12 @@ fn run(out: &mut Measurements) -> Result<(), CaseError> {
         0.95,
         CASE.source,
     );
-    // 2 x 2 x 2 cells of five tetrahedra are between the bones.
     out.at_least(
         "most inverted elements while the bones are crossed",
         "muscle",
         inside_out as f64,
-        40.0,
-        "exact: all between the bones",
+        1.0,
+        "source: temporary inversions",
     );
     out.near(
         "length after the bone went back (m)",

@@ -8,7 +8,7 @@ use splashdown_deformable::material::{Lame, Law, Model};
 use splashdown_deformable::{Elements, Force, Solid};
 use splashdown_geometry::generate::{CubeSplit, box_tetrahedra};
 use splashdown_geometry::mesh::TetrahedronMesh;
-use splashdown_math::{Dim, Matrix, Space, Vector, polar};
+use splashdown_math::{Dim, Matrix, Space, Vector, polar, signed_svd, symmetric_eigen};
 
 /// Wraps any error with what was being done.
 pub(super) fn failed<E: std::fmt::Display>(doing: &'static str) -> impl Fn(E) -> CaseError {
@@ -117,7 +117,8 @@ pub(super) fn difference(a: &[f64], b: &[f64]) -> f64 {
     a.iter().zip(&b).map(|(a, b)| (a - turn * b).norm()).fold(0.0, f64::max)
 }
 
-/// Largest `|s - 1|` over all tetrahedra at `x`.
+/// Largest `|s - 1|` over all tetrahedra at `x`. Of elements that are not inside out from the strain `E = (F^T F - 1) / 2`, which small stretches are known by to its own rounding:
+/// `s - 1 = 2 e / (1 + sqrt(1 + 2 e))`.
 pub(super) fn largest_strain(mesh: &TetrahedronMesh, x: &[f64]) -> f64 {
     let mut largest = 0.0f64;
     for (element, corners) in mesh.elements.iter().enumerate() {
@@ -125,8 +126,14 @@ pub(super) fn largest_strain(mesh: &TetrahedronMesh, x: &[f64]) -> f64 {
         let rest = columns(mesh.corners(element));
         let now = columns(corners.map(|node| Vector::<3>::from_column_slice(&x[3 * node as usize..][..3])));
         let Some(inverse) = rest.try_inverse() else { continue };
-        let svd = splashdown_math::signed_svd(&(now * inverse));
-        largest = svd.sigma.iter().fold(largest, |largest, s| largest.max((s - 1.0).abs()));
+        let f = now * inverse;
+        let strains = if f.determinant() > 0.0 {
+            let strain = 0.5 * (f.transpose() * f - Matrix::<3>::identity());
+            symmetric_eigen(&strain).values.map(|e| 2.0 * e / (1.0 + (1.0 + 2.0 * e).max(0.0).sqrt()))
+        } else {
+            signed_svd(&f).sigma.map(|s| s - 1.0)
+        };
+        largest = largest.max(strains.amax());
     }
     largest
 }

@@ -383,9 +383,6 @@ fn scene(seed: u64, folder: &Path) -> String {
     }
     // A model of pressure only has the energy of the noise and nothing that gathers its parts again.
     let noise = if model == "compressible_flow" { 0.0 } else { [0.0, 0.0, 0.3, 1.0][random.index(4)] };
-    // As much of a cell as in boxes, whose cells are up to four times as large.
-    let fine = geometry.contains("torus") || geometry.contains("fill");
-    let noise = if fine { 0.25 * noise } else { noise };
     if noise > 0.0 {
         elastic.push(format!("disturb = {{ noise = {noise}, seed = {seed} }}"));
     }

@@ -186,6 +186,26 @@ where
         });
     }
 
+    /// The force of the fibres alone.
+    pub(super) fn add_fibre_force(&self, force: &mut [f64]) {
+        if self.fibres.is_empty() {
+            return;
+        }
+        self.partition.assemble::<D>(force, |chunk, out| {
+            for element in chunk.first..chunk.last {
+                let corners = chunk.corners(element);
+                for point in element * self.points..(element + 1) * self.points {
+                    let state = &self.state[point];
+                    let mut stress = Matrix::zeros();
+                    for family in &self.fibres {
+                        family.fibre.add_stress(&state.stretches(), &family.local[point], &mut stress);
+                    }
+                    state.scatter(&self.frame(state), &stress, -self.elastic_volume(point), corners, out);
+                }
+            }
+        });
+    }
+
     pub(super) fn elastic_energy(&self) -> f64 {
         self.partition.sum(|chunk| {
             let mut sum = 0.0;

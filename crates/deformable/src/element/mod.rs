@@ -289,6 +289,10 @@ where
         self.add_elastic_force(force);
     }
 
+    fn add_load(&self, force: &mut [f64]) {
+        self.add_fibre_force(force);
+    }
+
     #[inline(never)]
     fn add_damping(&self, velocity: &[f64], force: &mut [f64]) {
         self.add_damping_force(velocity, force);

@@ -86,15 +86,14 @@ where
 
     /// Minus the gradient at the last point evaluated, zero for pinned particles, and the largest force on a particle.
     fn residual(&self, solid: &Solid<D>, x: &[f64]) -> (Vec<f64>, f64) {
-        let mut elastic = vec![0.0; x.len()];
+        let (mut elastic, mut load) = (vec![0.0; x.len()], vec![0.0; x.len()]);
         solid.add_elastic(&mut elastic);
-        let mut scale = 0.0f64;
+        solid.add_load(&mut load);
         let norm = |f: &[f64]| f.iter().map(|f| f * f).sum::<f64>().sqrt();
-        for (particle, f) in elastic.chunks_exact(D).enumerate() {
-            if !solid.pinned()[particle] {
-                scale = scale.max(norm(f));
-            }
-        }
+        let all = elastic.chunks_exact(D).zip(load.chunks_exact(D)).zip(solid.pinned());
+        // Fibres and the material that they press balance each other: what they pull with is what the residual is measured by, not the sum of both.
+        let sizes = all.map(|((f, load), pinned)| if *pinned { 0.0 } else { norm(f).max(norm(load)) });
+        let mut scale = sizes.fold(0.0, f64::max);
         let mut residual = elastic;
         for (at, residual) in residual.iter_mut().enumerate() {
             *residual +=

@@ -24,7 +24,8 @@ pub enum ExtensionKind {
         /// Smallest trusted volume ratio, below 1.
         volume: f64,
     },
-    /// Energy-consistent: quadratic energy beyond the smallest trusted stretch. The one for Newton's method with line search.
+    /// Energy-consistent: quadratic energy beyond the smallest trusted stretch, which models of `(J - 1)^2`, finite and restoring by themselves there, have on top of their own. The one for
+    /// Newton's method with line search.
     Energy {
         /// Smallest stretch that is trusted.
         stretch: f64,

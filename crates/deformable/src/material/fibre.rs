@@ -54,24 +54,26 @@ impl MuscleCurve {
 
     /// Integral of the tension from rest: energy per rest volume (J/m^3).
     pub fn energy(&self, l: f64, activation: f64) -> f64 {
-        // Simpson on pieces between the kinks of the second derivative; each piece is a polynomial of degree 3 or an exponential.
-        let kinks = [0.4, 0.6, 1.0, self.passive_limit, 1.6];
-        let (low, high) = (l.min(1.0), l.max(1.0));
-        let mut cuts: Vec<f64> = kinks.into_iter().filter(|&k| k > low && k < high).collect();
-        cuts.insert(0, low);
-        cuts.push(high);
-        cuts.sort_by(f64::total_cmp);
-        let mut sum = 0.0;
-        for pair in cuts.windows(2) {
-            let pieces = 16;
-            let h = (pair[1] - pair[0]) / f64::from(pieces);
-            for i in 0..pieces {
-                let a = pair[0] + f64::from(i) * h;
-                let f = |x: f64| self.tension(x, activation).0;
-                sum += h / 6.0 * (f(a) + 4.0 * f(a + 0.5 * h) + f(a + h));
-            }
-        }
-        if l >= 1.0 { sum } else { -sum }
+        let e = l - 1.0;
+        let active = e.signum()
+            * match e.abs() {
+                distance if distance <= 0.4 => distance - 25.0 / 18.0 * distance.powi(3),
+                distance if distance < 0.6 => 1.0 / 3.0 + 25.0 / 9.0 * (distance - 0.6).powi(3),
+                _ => 1.0 / 3.0,
+            };
+        let (p1, p2) = (self.passive_scale, self.passive_exponent);
+        let exponential = |x: f64| p1 / p2 * (x.exp() - 1.0 - x - 0.5 * x * x);
+        let passive = if l <= 1.0 {
+            0.0
+        } else if l <= self.passive_limit {
+            exponential(p2 * e)
+        } else {
+            let (x, beyond) = (p2 * (self.passive_limit - 1.0), l - self.passive_limit);
+            exponential(x)
+                + p1 * (x.exp() - x - 1.0) * beyond
+                + 0.5 * p1 * p2 * (x.exp() - 1.0) * beyond * beyond
+        };
+        self.maximum * (activation * active + passive)
     }
 }
 

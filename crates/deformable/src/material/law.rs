@@ -83,6 +83,15 @@ impl Law {
         }
     }
 
+    /// Does the extension with a potential go on with the model itself, and add its stiffness to that?
+    ///
+    /// A model of `(J - 1)^2` pulls at the threshold with a stress that grows with the squares of the other stretches. Continued along that stress, the energy would fall without bound as
+    /// they grow (by their fourth powers, and rise by their second only); the model itself is finite and restoring on both sides.
+    fn goes_on(&self) -> bool {
+        matches!(self.extension.kind, ExtensionKind::Energy { .. })
+            && matches!(self.model, Model::FixedCorotated | Model::CompressibleFlow)
+    }
+
     /// Energy per rest volume (J/m^3). Beyond the threshold of an extension without potential it is the quadratic model about the clamped state.
     pub fn energy<const C: usize>(&self, lame: &Lame, s: &Vector<C>) -> f64 {
         let clamped = self.extension.clamp(s);
@@ -90,6 +99,9 @@ impl Law {
         let inside = self.model.energy(lame, &clamped);
         if beyond == Vector::<C>::zeros() {
             return inside;
+        }
+        if self.goes_on() {
+            return self.model.energy(lame, s) + 0.5 * self.stiffness_beyond(lame) * beyond.norm_squared();
         }
         let first = inside + self.model.stress(lame, &clamped).dot(&beyond);
         match self.extension.kind {
@@ -120,6 +132,9 @@ impl Law {
         clamped: &Vector<C>,
         beyond: &Vector<C>,
     ) -> Vector<C> {
+        if self.goes_on() {
+            return self.model.stress(lame, &(clamped + beyond)) + beyond * self.stiffness_beyond(lame);
+        }
         let inside = self.model.stress(lame, clamped);
         match self.extension.kind {
             ExtensionKind::None | ExtensionKind::Constant { .. } => inside,
@@ -186,6 +201,10 @@ impl Law {
         clamped: &Vector<C>,
         beyond: &Vector<C>,
     ) -> Matrix<C> {
+        if self.goes_on() {
+            let stiffness = beyond.map(|d| if d == 0.0 { 0.0 } else { self.stiffness_beyond(lame) });
+            return self.model.hessian(lame, &(clamped + beyond)) + Matrix::from_diagonal(&stiffness);
+        }
         let inside = self.model.hessian(lame, clamped);
         let size = beyond.amax();
         let step = 1e-5 * clamped.amin().abs() / size;

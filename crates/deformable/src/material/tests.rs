@@ -29,6 +29,22 @@ fn extensions() -> Vec<Extension> {
     all
 }
 
+/// A mesh thrown about by noise has elements that are inside out and stretched a hundredfold: a potential without a bottom there is what Newton's method would run into.
+#[test]
+fn the_extension_with_a_potential_is_bounded_below() {
+    let kind = ExtensionKind::Energy { stretch: 0.3, stiffness: None };
+    for model in models().into_iter().filter(|model| !model.is_linear()) {
+        let law = Law { model, extension: Extension::new(kind) };
+        let mut lowest = f64::INFINITY;
+        for (i, j, k) in (0..12).flat_map(|i| (0..12).flat_map(move |j| (0..12).map(move |k| (i, j, k)))) {
+            let stretch = |at: i32| 1.6f64.powi(at) - 1.0;
+            let s = Vector::<3>::new(stretch(i), stretch(j), -stretch(k));
+            lowest = lowest.min(law.energy(&LAME, &s));
+        }
+        assert!(lowest > -2.0 * (LAME.lambda + LAME.mu), "{model:?}: {lowest} J/m^3");
+    }
+}
+
 fn piola<const C: usize>(law: &Law, f: &Matrix<C>) -> Matrix<C>
 where
     Dim<C>: Space<C>,

@@ -179,6 +179,38 @@ fn families_of_fibres_have_their_own_activation_and_course() {
     assert!(short < straight - 1e-4 && short > 0.5 * straight, "{short} {straight}");
 }
 
+/// Families across each other: where fibres pull along one way and the clamped end holds the other, stiffnesses of law and fibres must be made definite together, or Newton's method creeps.
+#[test]
+fn crossed_families_find_their_equilibrium() {
+    let family = |direction: &str, schedule: &str| {
+        format!("{{ direction = {direction}, tension = 12000, activation = 0, schedule = {schedule} }}")
+    };
+    let fibres = format!(
+        "fibre = [{}, {}]",
+        family("[0, 1, 0]", "[[0, 0], [0.05, 1], [0.1, 1], [0.2, 0]]"),
+        family("[1, 0, 0]", "[[0.2, 0], [0.25, 1]]")
+    );
+    let mut world = bar("integrator = \"quasistatic\"\ntolerance = 1e-8", "poisson = 0", &fibres);
+    // E e = T (1 - 25/6 e^2), as for a bar; across, the clamped end keeps its width.
+    let e = 3.0 / 25.0 * 5.0 * ((1.0f64 + 50.0 / 3.0 / 25.0).sqrt() - 1.0);
+    run(&mut world, 10);
+    let [across, along] = [extent(&world, 0), extent(&world, 1)];
+    assert!((along - (1.0 - e)).abs() < 1e-6 && (across - 0.2).abs() < 1e-6, "{across} {along}");
+    run(&mut world, 20);
+    let [across, along] = [extent(&world, 0), extent(&world, 1)];
+    assert!(along > 0.99 && (across - 0.2).abs() < 1e-6, "{across} {along}");
+    let rest = &world.solids().expect("solids").bodies[0].rest;
+    let now = &world.state().solids.motion.position;
+    // The tetrahedra at the clamped end are no mirror images of each other and let the others turn about the bar: between corners, then.
+    let corner = |x: f64| {
+        let place = [x, 0.0, 0.0];
+        let at = (0..rest.len() / 3).find(|n| (0..3).all(|k| (rest[3 * n + k] - place[k]).abs() < 1e-9));
+        Vector::<3>::from_column_slice(&now[3 * at.expect("a corner")..][..3])
+    };
+    let narrow = (corner(0.2) - corner(0.0)).norm();
+    assert!((narrow - 0.2 * (1.0 - e)).abs() < 1e-4, "{narrow}");
+}
+
 /// Spec DS-14: the stiffness of the energy extension is the scene's.
 #[test]
 fn the_stiffness_beyond_the_threshold_is_chosen() {
