@@ -45,6 +45,8 @@ pub struct Walls<const D: usize> {
     /// Obstacles and guests into which the velocity around is continued: slippery ones, and those that are not rigid.
     continued: Vec<bool>,
     any_partly_open: bool,
+    /// Do solids cut cells?
+    cut: bool,
     /// Faces closed between two cells that are not solid.
     any_shell: bool,
     /// Faces that sheets close which others move.
@@ -89,6 +91,7 @@ where
                 .collect(),
             slippery: slippery.chain(guests.iter().map(|guest| guest.slip)).collect(),
             any_partly_open: false,
+            cut: boundary == SolidBoundary::CutCells,
             any_shell: false,
             sheet_faces: Vec::new(),
         };
@@ -240,6 +243,11 @@ where
     /// Are there faces that are partly open, partly closed?
     pub fn any_partly_open(&self) -> bool {
         self.any_partly_open
+    }
+
+    /// Do solids cut cells ([`SolidBoundary::CutCells`]), so that the open part of each face carries the fluid of its dual cell?
+    pub fn cuts_cells(&self) -> bool {
+        self.cut
     }
 
     /// Closes the faces whose centre lies in `region` by fluid that moves with `velocity` (m/s): a source.

@@ -5,6 +5,7 @@ mod balance;
 mod channel;
 mod density_ratios;
 mod driven_plate;
+mod energy;
 mod falling_cylinder;
 mod floating;
 mod forms;
@@ -33,12 +34,15 @@ pub(super) const CASES: &[Case] = &[
     past_cylinder::CASE,
     vortex_shedding::CASE,
     vortex_shedding::FINE,
+    vortex_shedding::WIDE,
     driven_plate::CASE,
     added_mass::CASE,
     rising_sphere::CASE,
     balance::CASE,
     balance::LONG,
     forms::CASE,
+    energy::CASE,
+    energy::LONG,
     momentum::CASE,
     leaks::CASE,
     sheets::CASE,

@@ -659,7 +659,10 @@ where
         .collect();
     // Solids that move as told give their velocity to the faces they close; it does not matter what the others give.
     stepper.set_guest_twists(model, &twists_of(&solids[..rigid]), None);
-    let mut memory = std::mem::take(&mut stepper.factor_pattern);
+    let mut memory = viscous::Memory {
+        pattern: std::mem::take(&mut stepper.factor_pattern),
+        hierarchy: std::mem::take(&mut stepper.pressure_hierarchy),
+    };
     let problem = stepper.problem(model);
     let first = model.obstacles.len();
     let operators =
@@ -690,7 +693,7 @@ where
         &model.options.pressure,
         &mut memory,
     )?;
-    stepper.factor_pattern = memory;
+    (stepper.factor_pattern, stepper.pressure_hierarchy) = (memory.pattern, memory.hierarchy);
     soft.velocity.copy_from_slice(&structure.velocity[..scalars]);
     read_twists(&structure.velocity[scalars..], solids);
     let on_particles = operators.particle_velocities(&structure.velocity);

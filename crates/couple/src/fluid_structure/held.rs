@@ -136,7 +136,6 @@ pub(crate) struct Links<const D: usize> {
     pub dry: Vec<usize>,
     /// Particles that demands tie to something.
     pub tied_particles: BTreeSet<usize>,
-    tied: Vec<bool>,
     has_particles: bool,
     /// Do bodies that the fluid does not push on move as told?
     one_way: bool,
@@ -157,7 +156,6 @@ where
             guests,
             dry: Vec::new(),
             tied_particles: BTreeSet::new(),
-            tied: vec![false; guests],
             has_particles: scalars > 0,
             one_way: guests > 0,
             rows: Vec::new(),
@@ -224,9 +222,6 @@ where
                         if number == next {
                             self.dry.push(body);
                         }
-                        if let Some(tied) = self.tied.get_mut(number) {
-                            *tied = true;
-                        }
                         let mut flat = vec![0.0; Twist::<D>::LEN];
                         wrench.write(&mut flat);
                         entries.push((End::Body(number), flat));
@@ -244,11 +239,6 @@ where
                 self.sources.push(source);
             }
         }
-    }
-
-    /// Does a demand act on this guest?
-    pub fn is_tied(&self, guest: usize) -> bool {
-        self.tied[guest]
     }
 
     /// Over the stacked velocities of `scalars` scalars of particles and the solids.

@@ -70,11 +70,7 @@ where
         let row = row_of(axis, &problem.domain.arm(&placement.frame.position, &at));
         let closed = 1.0 - problem.walls.open(axis, face);
         // A face that is partly open carries its fluid itself.
-        let part = match mass {
-            _ if closed < 1.0 => 0.0,
-            FaceMass::Full => 1.0,
-            FaceMass::Fraction => outside(problem, &guests[guest], &at).clamp(LEAST_FRACTION, 1.0),
-        };
+        let part = if closed < 1.0 { 0.0 } else { lumped_part(problem, &guests[guest], &at, mass) };
         let mass = part * problem.density(axis, face) * grid.cell_volume();
         Some(CouplingFace { axis, face, guest, closed, mass, row })
     };
@@ -183,6 +179,26 @@ where
         }
     }
     shut.len()
+}
+
+/// Part of the dual cell about a face at `at` whose fluid moves with the guest that closes it.
+///
+/// Where solids cut cells next to none does: the pressures of the cells on both sides act on what is closed of each face, which is the weight of the displaced fluid to second order, and fluid that
+/// were lumped on the solid would weigh it down besides (a quarter of a cell's height on its horizontal sides).
+pub(super) fn lumped_part<const D: usize>(
+    problem: &PressureProblem<D>,
+    guest: &Guest<D>,
+    at: &Vector<D>,
+    mass: FaceMass,
+) -> f64
+where
+    Dim<D>: Space<D>,
+{
+    match mass {
+        _ if problem.walls.cuts_cells() => LEAST_FRACTION,
+        FaceMass::Full => 1.0,
+        FaceMass::Fraction => outside(problem, guest, at).clamp(LEAST_FRACTION, 1.0),
+    }
 }
 
 /// Part of the dual cell about `at` that is outside the guest.

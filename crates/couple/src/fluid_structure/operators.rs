@@ -1,8 +1,8 @@
 //! Divergence, viscosity and interpolation as sparse matrices over the free faces and those bound to solids (spec/fluid-structure.md 3.4, 3.8).
 
 use super::driver::{SoftSolve, sheet_mass};
-use super::interface::{LEAST_FRACTION, coupling_faces, outside, row_of};
-use super::{CouplingOptions, FaceMass, Tangential};
+use super::interface::{coupling_faces, lumped_part, row_of};
+use super::{CouplingOptions, Tangential};
 use splashdown_fluid::pressure::PressureProblem;
 use splashdown_fluid::shell::SheetFace;
 use splashdown_fluid::{CellKind, FaceMasses, Guest, Side};
@@ -198,13 +198,12 @@ where
                 };
                 let at = lattice.position(face);
                 let wet = problem.kinds(axis, face).contains(&CellKind::Fluid);
-                let part = match options.mass {
+                let part = match (wet, problem.walls.is_closed(axis, face)) {
                     // Faces inside the solid are there for their velocity only.
-                    _ if !wet => 0.0,
-                    FaceMass::Fraction if problem.walls.is_closed(axis, face) => {
-                        outside(problem, &guests[guest], &at).clamp(LEAST_FRACTION, 1.0)
-                    }
-                    _ => 1.0,
+                    (false, _) => 0.0,
+                    (true, true) => lumped_part(problem, &guests[guest], &at, options.mass),
+                    // Next to the solid.
+                    (true, false) => 1.0,
                 };
                 let (row, columns) = row_at(guest, axis, face, &at);
                 bound.push(BoundFace {
@@ -465,6 +464,10 @@ where
                     for side in [0, 1] {
                         let mut held = cell;
                         held[other] += side;
+                        // What closes a face, another solid perhaps, has it already.
+                        if walls.is_closed(other, held) {
+                            continue;
+                        }
                         // Solids before walls, so that what both hold moves with the solid.
                         let old = marks.component(other).at(held);
                         if old == 0 || old == WALL {

@@ -443,7 +443,7 @@ where
     }
 
     /// The fluid at the end of the step, after joints and contact have had their say on `motions`. Where they changed anything, everything is solved for once more, with what they
-    /// demand (`held`) as part of the system; what changed without a demand moves as it was told.
+    /// demand (`held`) as part of the system.
     #[expect(clippy::too_many_arguments, reason = "what the stage of the step knows")]
     pub fn finish(
         &mut self,
@@ -482,26 +482,24 @@ where
             let mut links =
                 Links::new(&self.listed, immersed.len(), if self.any_soft() { soft.len() } else { 0 });
             links.add(model, frames, motions, soft, &self.soft_inverses, held);
-            // Forces of contact that no demand stands for, such as friction of what slides, act as they were.
+            // Forces that no demand stands for, such as friction of what slides, act as they were, on the fluid that moves with the body as well.
             for (number, change) in changes.iter().enumerate() {
                 let Some(change) = change else { continue };
-                match links.is_tied(number) && after[number].mass.is_some() {
-                    true => immersed[number].twist += *change,
-                    false => immersed[number] = Immersed { mass: None, ..after[number].clone() },
+                match after[number].mass {
+                    Some(_) => immersed[number].twist += *change,
+                    None => immersed[number] = after[number].clone(),
                 }
             }
             let listed = immersed.len();
             immersed.extend(
                 links.dry.iter().map(|&body| immersed_body(model, body, &frames[body], &motions[body])),
             );
-            let mut inverses = self.soft_inverses.clone();
+            let inverses = self.soft_inverses.clone();
             if self.any_soft() {
                 for (scalar, now) in soft.iter_mut().enumerate() {
                     let change = *now - self.soft_velocity[scalar];
-                    if change == 0.0 || links.tied_particles.contains(&(scalar / D)) {
+                    if change == 0.0 || inverses[scalar / D] > 0.0 {
                         *now = self.soft_star[scalar] + change;
-                    } else {
-                        inverses[scalar / D] = 0.0;
                     }
                 }
             }

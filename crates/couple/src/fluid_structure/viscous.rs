@@ -15,7 +15,7 @@ use splashdown_fluid::FluidError;
 use splashdown_fluid::pressure::{PressureProblem, PressureTolerance};
 use splashdown_geometry::grid::{FaceFields, Field, Index};
 use splashdown_math::{Dim, Space, Twist};
-use splashdown_solve::amg::{Amg, AmgOptions};
+use splashdown_solve::amg::{Amg, AmgMemory, AmgOptions};
 use splashdown_solve::{
     Components, CsrMatrix, Iteration, LinearOperator, NullSpace, PatternMemory, Preconditioner, Projected,
     SolveError, SparseCholesky, SparseVector, Stopping, Workspace, pcg, vector,
@@ -50,6 +50,12 @@ where
     pub demands: &'a Demands,
 }
 
+/// What one solve leaves to the next; nothing of it shows in results.
+pub(super) struct Memory {
+    pub pattern: PatternMemory,
+    pub hierarchy: AmgMemory,
+}
+
 /// Solves for the velocities and pressures.
 #[expect(clippy::too_many_arguments, reason = "the parts of one linear system")]
 pub(super) fn solve<const D: usize>(
@@ -61,7 +67,7 @@ pub(super) fn solve<const D: usize>(
     pressure: &mut Field<D>,
     dt: f64,
     tolerance: &PressureTolerance,
-    memory: &mut PatternMemory,
+    memory: &mut Memory,
 ) -> Result<(CouplingReport, Vec<Correction<D>>), FluidError>
 where
     Dim<D>: Space<D>,
@@ -156,7 +162,7 @@ where
     let known: Vec<f64> = known_strain.iter().map(|k| -k).collect();
     strain.add_transpose_multiply(&known, &mut momentum);
 
-    let system = PressureSchur::new(&divergence, &matrix, [free, scalars], structure, memory)?;
+    let system = PressureSchur::new(&divergence, &matrix, [free, scalars], structure, &mut memory.pattern)?;
     let mut q = vec![0.0; size];
     system.velocities(&momentum, &mut q).map_err(&failed)?;
     let mut rhs = vec![0.0; operators.cells.len()];
@@ -180,7 +186,7 @@ where
     let cell = problem.domain.grid().cell_volume();
     let mut preconditioner = Projected::new(
         CahouetChabard {
-            poisson: Amg::new(&poisson, &AmgOptions::default()).map_err(&failed)?,
+            poisson: memory.hierarchy.hierarchy(poisson, &AmgOptions::default()).map_err(&failed)?,
             viscous: viscous.dt * viscous.viscosity / cell,
         },
         &null_space,
@@ -237,6 +243,7 @@ where
             });
         }
         goal *= (0.5 * limit / largest).min(0.1);
+        system.be_exact();
     }
     null_space.project(&mut impulses);
     divergence.add_transpose_multiply(&impulses, &mut momentum);
@@ -405,6 +412,10 @@ struct Inner {
     workspace: Workspace,
     iterations: usize,
     held: Option<HeldVelocities>,
+    /// What the preconditioner left of the largest momenta that the pressures of the outer iterations have made.
+    largest: f64,
+    /// Are outer iterations solved for as exactly as all else?
+    exact: bool,
 }
 
 /// Demands on the velocities: after `q = A^-1 m` comes `q -= A^-1 H^T (H A^-1 H^T)^-1 (H q - s)`.
@@ -577,6 +588,8 @@ impl<'a> PressureSchur<'a> {
             workspace: Workspace::default(),
             iterations: 0,
             held: None,
+            largest: 0.0,
+            exact: false,
         };
         let mut inner = inner;
         inner.hold(matrix, free, structure.demands).map_err(&failed)?;
@@ -586,8 +599,13 @@ impl<'a> PressureSchur<'a> {
     /// `q = A^-1 momentum`.
     fn velocities(&self, momentum: &[f64], q: &mut [f64]) -> Result<(), SolveError> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        inner.solve(self.matrix, momentum, q)?;
+        inner.solve(self.matrix, momentum, q, false)?;
         inner.held.as_mut().map_or(Ok(()), |held| held.meet(false, q))
+    }
+
+    /// From now on all of every direction matters.
+    fn be_exact(&self) {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner).exact = true;
     }
 
     fn inner_iterations(&self) -> usize {
@@ -609,7 +627,7 @@ impl Inner {
         for row in &demands.rows {
             let (mut push, mut response) = (vec![0.0; size], vec![0.0; size]);
             row.iter().for_each(|&(k, w)| push[free + k] += w);
-            self.solve(matrix, &push, &mut response)?;
+            self.solve(matrix, &push, &mut response, false)?;
             responses.push(response);
         }
         let mut dense = vec![0.0; count * count];
@@ -629,7 +647,14 @@ impl Inner {
         Ok(())
     }
 
-    fn solve(&mut self, matrix: &CsrMatrix, momentum: &[f64], q: &mut [f64]) -> Result<(), SolveError> {
+    /// `q = A^-1 momentum`. What belongs to an `outer` iteration is solved for as exactly as the largest of them asks for: the later and smaller its direction is, the fewer of its digits matter.
+    fn solve(
+        &mut self,
+        matrix: &CsrMatrix,
+        momentum: &[f64],
+        q: &mut [f64],
+        outer: bool,
+    ) -> Result<(), SolveError> {
         match &mut self.method {
             Method::Factor(factor) => factor.solve(momentum, q),
             Method::Iterate(preconditioner) => {
@@ -638,10 +663,15 @@ impl Inner {
                 matrix.multiply(q, &mut self.residual);
                 vector::subtract_from(momentum, &mut self.residual);
                 let (whole, left) = (vector::norm(momentum), vector::norm(&self.residual));
-                if left <= ROUNDING * whole {
+                let mut reference = left;
+                if outer && !self.exact {
+                    self.largest = self.largest.max(left);
+                    reference = self.largest;
+                }
+                if left <= ROUNDING * whole || left <= INNER_TOLERANCE * reference {
                     return Ok(());
                 }
-                let stopping = Stopping::relative((INNER_TOLERANCE * left / whole).max(ROUNDING));
+                let stopping = Stopping::relative((INNER_TOLERANCE * reference / whole).max(ROUNDING));
                 let mut iteration = Iteration::new(stopping);
                 let solved =
                     pcg(matrix, preconditioner.as_mut(), momentum, q, &mut iteration, &mut self.workspace)?;
@@ -667,7 +697,7 @@ impl LinearOperator for PressureSchur<'_> {
         momentum.fill(0.0);
         self.divergence.add_transpose_multiply(x, &mut momentum);
         // Sizes fit by construction; what is not finite shows in the residual.
-        let mut solved = inner.solve(self.matrix, &momentum, &mut velocity);
+        let mut solved = inner.solve(self.matrix, &momentum, &mut velocity, true);
         if let Some(held) = &mut inner.held {
             solved = solved.and_then(|()| held.meet(true, &mut velocity));
         }
@@ -680,12 +710,12 @@ impl LinearOperator for PressureSchur<'_> {
 }
 
 /// See the head of this file.
-struct CahouetChabard {
-    poisson: Amg,
+struct CahouetChabard<'a> {
+    poisson: &'a mut Amg,
     viscous: f64,
 }
 
-impl Preconditioner for CahouetChabard {
+impl Preconditioner for CahouetChabard<'_> {
     fn apply(&mut self, r: &[f64], z: &mut [f64]) {
         self.poisson.apply(r, z);
         vector::axpy(self.viscous, r, z);

@@ -313,6 +313,15 @@ where
             Scheme::Newmark => [self.explicit_half(solid, motion, dt)?, Vec::new(), Vec::new()],
             _ => self.predict(solid, motion, dt, report)?,
         };
+        // Newmark goes on from the half step, the others from its start.
+        let start = match self.scheme {
+            Scheme::Newmark => {
+                let start = moving.clone();
+                self.keep_volume_ahead(solid, motion, &mut moving, dt, report)?;
+                start
+            }
+            _ => motion.velocity.clone(),
+        };
         if let (true, Some(contact)) = (self.scheme.repels(), &mut self.self_contact) {
             contact.find_pairs(&motion.position);
             if let Some(carriers) = &self.carriers {
@@ -324,8 +333,6 @@ where
             let touched = response.change;
             self.carriers.iter_mut().for_each(|carriers| carriers.touched.clone_from(&touched));
         }
-        // Newmark goes on from the half step, the others from its start.
-        let start = if self.scheme == Scheme::Newmark { moving.clone() } else { motion.velocity.clone() };
         let resisted = if self.ahead > 0.0 { resisted } else { Vec::new() };
         Ok(Stages { moving, start, next: Vec::new(), resisted, missing, dt })
     }
@@ -507,6 +514,8 @@ where
         touches: &[Touch<D>],
         report: &mut IntegrationReport,
     ) -> Result<Vec<f64>, IntegrateError> {
+        let next = stages.next.clone();
+        self.keep_volume(solid, &next, &mut stages.start, touches, report)?;
         solid.update(&stages.next)?;
         let (change, iterations) = self.velocity_change(solid, &stages.start, 0.5 * stages.dt, touches)?;
         report.linear_iterations += iterations;

@@ -470,7 +470,7 @@ where
         dt: f64,
         report: &mut IntegrationReport,
     ) -> Result<(), IntegrateError> {
-        if matches!(self.scheme, Scheme::Newmark | Scheme::Implicit(_) | Scheme::TwoPass) {
+        if matches!(self.scheme, Scheme::Implicit(_) | Scheme::TwoPass) {
             self.restore_volume(solid, motion, next, dt, report)?;
         }
         solid.place_embedded(&mut next.position);

@@ -115,6 +115,31 @@ where
         Ok(())
     }
 
+    /// Corrects the velocity `moving` from which positions move, so that incompressible bodies have their volume where it leads.
+    pub(super) fn keep_volume_ahead(
+        &mut self,
+        solid: &Solid<D>,
+        motion: &Motion,
+        moving: &mut [f64],
+        dt: f64,
+        report: &mut IntegrationReport,
+    ) -> Result<(), IntegrateError> {
+        if self.incompressible.is_none() {
+            return Ok(());
+        }
+        let pairs = self.self_contact.as_ref().map_or_else(Vec::new, |c| c.rows(&motion.position, 1.0));
+        let (touches, _) = self.coming_touches(solid, motion, moving, dt)?;
+        let Self { incompressible, carriers, links, .. } = &mut *self;
+        let Some(body) = incompressible else { return Ok(()) };
+        let kept = Kept { touches: &touches, pairs: &pairs, bodies: pushed(carriers.as_ref(), links) };
+        let pressed =
+            body.correct_motion(solid, &motion.position, moving, dt, &kept, &mut report.incompressible)?;
+        if let Some(carriers) = carriers {
+            carriers.pressed = pressed;
+        }
+        Ok(())
+    }
+
     /// Removes the change of volume from the velocity `start` of incompressible bodies, at `position`.
     pub(super) fn keep_volume(
         &mut self,

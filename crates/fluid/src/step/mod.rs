@@ -39,6 +39,7 @@ use serde::{Deserialize, Serialize};
 use splashdown_geometry::grid::{FaceFields, Field, Location};
 use splashdown_math::{Dim, Space, Vector};
 use splashdown_solve::PatternMemory;
+use splashdown_solve::amg::AmgMemory;
 
 /// What one step did.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
@@ -87,6 +88,8 @@ where
     inner: Option<Box<window::Window<D>>>,
     /// The pattern of the last factor that a solve with guests made.
     pub factor_pattern: PatternMemory,
+    /// The same of the multigrid for the pressures of such solves.
+    pub pressure_hierarchy: AmgMemory,
     /// Seconds that the stages of the last step took.
     seconds: Vec<(&'static str, f64)>,
 }
@@ -126,6 +129,7 @@ where
             transfer: model.options.surface.apic.map(|_| surface::Transfer::new(grid)),
             inner: None,
             factor_pattern: PatternMemory::default(),
+            pressure_hierarchy: AmgMemory::default(),
             seconds: Vec::new(),
         })
     }

@@ -118,6 +118,9 @@ where
     }
 }
 
+/// A contact that pushed: pair, point (m), normal from the second body to the first, impulse on the first (kg m/s).
+pub type Pressed<const D: usize> = ([u32; 2], Vector<D>, Vector<D>, Vector<D>);
+
 /// Contact of one step, and the memory that it keeps between steps (which never shows in results).
 #[derive(Debug, Clone, Default)]
 pub struct ContactSolver<const D: usize>
@@ -148,6 +151,8 @@ where
     isolated: Vec<(Vec<u32>, Vector<D>, Spin<D>)>,
     /// Pairs that bounced in this step.
     bounced: Vec<bool>,
+    /// Where pairs that were visited one by one have pushed in the last contact stage.
+    pressed: Vec<Pressed<D>>,
     report: ContactReport,
 }
 
@@ -198,6 +203,7 @@ where
         self.report.contacts = self.contacts.contacts.len();
         self.processed.clear();
         self.processed.resize(self.contacts.pairs.len(), false);
+        self.pressed.clear();
         self.bounced.clear();
         self.bounced.resize(self.contacts.pairs.len(), false);
         let before: Vec<Motion<D>> = start.to_vec();
@@ -283,14 +289,15 @@ where
         })
     }
 
-    /// Contacts that pushed in the last contact stage: pair, point (m), normal from the second body to the first, impulse on the first (kg m/s). Nothing for propagation.
-    pub fn pushes(&self) -> impl Iterator<Item = ([u32; 2], Vector<D>, Vector<D>, Vector<D>)> + '_ {
-        self.touching().flat_map(|pair| {
+    /// Contacts that pushed in the last contact stage: pair, point (m), normal from the second body to the first, impulse on the first (kg m/s).
+    pub fn pushes(&self) -> impl Iterator<Item = Pressed<D>> + '_ {
+        let together = self.touching().flat_map(|pair| {
             let own = self.spent.get(pair.contacts()).unwrap_or(&[]);
             let touches = self.at.touches.get(pair.contacts()).unwrap_or(&[]);
             let pushing = own.iter().zip(touches).filter(|(impulse, _)| impulse.norm_squared() > 0.0);
             pushing.map(|(impulse, touch)| ([pair.a, pair.b], touch.point, touch.normal, *impulse))
-        })
+        });
+        together.chain(self.pressed.iter().copied())
     }
 
     /// All contacts of pairs that touch in this step, where the last contact stage had them.

@@ -12,6 +12,8 @@ use splashdown_math::{Coordinates, Dim, Frame, Matrix, Space, Spin, Twist, Vecto
 
 /// Roughness of surfaces as a share of the smaller body's size: points this close count as touching.
 const ROUGHNESS: f64 = 1e-6;
+/// Points that are closer than so many times that are one contact for those who ask what has pushed.
+const SAME_POINT: f64 = 1e3;
 
 /// An impulse to be applied to a pair.
 struct Push<const D: usize> {
@@ -226,6 +228,7 @@ where
         motions: &mut [Motion<D>],
         last: bool,
     ) {
+        self.pressed.clear();
         let order = self.pairs_by_level();
         let clamped = last && stage.options.clamp_contact;
         let mut frozen = vec![false; stage.bodies.len()];
@@ -363,6 +366,14 @@ where
                     &touch.normal,
                     [material.rolling * load, material.spinning * load],
                 );
+            }
+            let near = |other: &Vector<D>| (touch.point - other).norm() <= SAME_POINT * reach;
+            let known = self.pressed.iter_mut().find(|(of, at, ..)| *of == [pair.a, pair.b] && near(at));
+            match known {
+                Some((.., sum)) => *sum += push.impulse,
+                None => {
+                    self.pressed.push(([pair.a, pair.b], touch.point, touch.normal, push.impulse));
+                }
             }
             any = true;
         }

@@ -14,6 +14,8 @@ mod springs;
 mod step;
 mod volume;
 
+pub(crate) use volume::too_many_rings;
+
 use crate::build::BuildError;
 use crate::build_layers::Recorded;
 use crate::description::{Deformable, ElasticIntegrator, FluidCoupling, Geometry, RecordedGeometry, Scene};

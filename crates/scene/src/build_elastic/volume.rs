@@ -65,14 +65,19 @@ fn check(scene: &Scene, scheme: Scheme, count: usize) -> Result<(), BuildError> 
         let reason = "`self_contact` and `incompressible` bodies do not go together with a fully implicit integrator, which knows nothing of the volume until its step is done; \"two_pass\", \"scheme_b\" and \"scheme_c\" have both";
         return Err(wrong(body(), reason));
     }
+    too_many_rings(scene, count).map_or(Ok(()), |(name, reason)| Err(wrong(name, &reason)))
+}
+
+/// The name of the first of the bodies that keep the volume around `count` points together, and a word, where that is more than the solves with a fluid can hold.
+pub(crate) fn too_many_rings(scene: &Scene, count: usize) -> Option<(&str, String)> {
     let coupled = scene.fluid.as_ref().is_some_and(|fluid| fluid.coupling != FluidCoupling::Word(false));
-    if coupled && count > MOST_RINGS {
+    let body = scene.deformable.iter().find(|body| body.elastic.incompressible)?;
+    (coupled && count > MOST_RINGS).then(|| {
         let reason = format!(
             "incompressible bodies in a fluid may have {MOST_RINGS} points, these have {count}; use fewer, Poisson's ratio 0.49, or `coupling = false` in `[fluid]`"
         );
-        return Err(wrong(body(), reason));
-    }
-    Ok(())
+        (body.name.as_str(), reason)
+    })
 }
 
 fn options(own: &VolumeStep) -> IncompressibleOptions {

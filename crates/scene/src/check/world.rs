@@ -1,6 +1,7 @@
 //! Last check: the world itself, for scenes that have passed the others.
 
 use super::meaning::key;
+use crate::AnyWorld;
 use crate::description::{Scene, Step};
 use crate::limits::Size;
 use crate::problem::{Problem, ProblemKind};
@@ -11,7 +12,9 @@ const MAX_TRIAL_BYTES: u128 = 64 << 20;
 
 /// Builds the world of a scene that has passed the other checks. A fixed step must be stable in it.
 pub(crate) fn check(root: &Node, scene: &Scene) -> Option<Problem> {
-    if Size::of(scene).memory_bytes() > MAX_TRIAL_BYTES {
+    // The fluid is checked by itself; filling its box would take long and tell nothing more.
+    let solids = Scene { fluid: None, ..scene.clone() };
+    if Size::of(&solids).memory_bytes() > MAX_TRIAL_BYTES {
         return None;
     }
     if let Err(error) = crate::build_fluid::check(scene) {
@@ -23,10 +26,8 @@ pub(crate) fn check(root: &Node, scene: &Scene) -> Option<Problem> {
         let origin = root.nearest(&path).origin;
         return Some(Problem::new(ProblemKind::Conflict, reason).at(origin).field(path_text(root, &path)));
     }
-    // The fluid has been checked; filling its box would take long and tell nothing more.
-    let solids = Scene { fluid: None, ..scene.clone() };
-    let stable = match crate::build(&solids) {
-        Ok(world) => world.stable_step(),
+    let (rings, stable) = match crate::build(&solids) {
+        Ok(world) => (rings_of(&world), world.stable_step()),
         Err(error) => {
             let problem = Problem::new(ProblemKind::OutOfRange, error.to_string());
             let Some(path) = error.body().and_then(|name| entry(root, name)) else {
@@ -40,6 +41,12 @@ pub(crate) fn check(root: &Node, scene: &Scene) -> Option<Problem> {
             return Some(problem.at(root.nearest(&path).origin).field(path_text(root, &path)));
         }
     };
+    if let Some((name, reason)) = crate::build_elastic::too_many_rings(scene, rings) {
+        let body = entry(root, name).into_iter().flatten();
+        let path: Vec<Segment> = body.chain([key("elastic"), key("incompressible")]).collect();
+        let origin = root.nearest(&path).origin;
+        return Some(Problem::new(ProblemKind::TooLarge, reason).at(origin).field(path_text(root, &path)));
+    }
     let unstable = match &scene.time.step {
         Some(Step::Adaptive(_)) => return None,
         _ => scene.time.longest_step() > stable,
@@ -57,6 +64,19 @@ pub(crate) fn check(root: &Node, scene: &Scene) -> Option<Problem> {
         .allowed(format!("at most {stable:.3e} s, or an adaptive step such as {{ max = {step} }}"))
         .hint("softer springs, fewer particles or more mass allow longer steps: elastic forces are explicit")
     })
+}
+
+/// Points around which bodies keep their volume.
+fn rings_of(world: &AnyWorld) -> usize {
+    let rings = match world {
+        AnyWorld::Two(world) => {
+            world.solids().and_then(|solids| Some(solids.integrator.incompressible.as_ref()?.rings().len()))
+        }
+        AnyWorld::Three(world) => {
+            world.solids().and_then(|solids| Some(solids.integrator.incompressible.as_ref()?.rings().len()))
+        }
+    };
+    rings.unwrap_or(0)
 }
 
 /// The entry of the body of this name.

@@ -57,6 +57,32 @@ impl Default for AmgOptions {
     }
 }
 
+/// The hierarchy of the last matrix that it was asked for.
+#[derive(Debug, Clone, Default)]
+pub struct AmgMemory {
+    last: Option<(CsrMatrix, Amg)>,
+}
+
+impl AmgMemory {
+    /// [`Amg::new`], unless the matrix is the last one to the bit.
+    ///
+    /// # Errors
+    /// As [`Amg::new`].
+    pub fn hierarchy(&mut self, matrix: CsrMatrix, options: &AmgOptions) -> Result<&mut Amg, SolveError> {
+        let known = self.last.take().filter(|(last, _)| *last == matrix);
+        let hierarchy = match known {
+            Some((_, hierarchy)) => hierarchy,
+            None => Amg::new(&matrix, options)?,
+        };
+        Ok(&mut self.last.insert((matrix, hierarchy)).1)
+    }
+
+    /// Forgets it.
+    pub fn clear(&mut self) {
+        self.last = None;
+    }
+}
+
 /// Smoothed-aggregation multigrid: one symmetric V-cycle from zero, in single precision inside.
 #[derive(Debug, Clone)]
 pub struct Amg {

@@ -15,6 +15,8 @@ use dense::{Strip, factorise_panel, subtract_product};
 use std::sync::Arc;
 use symbolic::{ROOT, Symbolic};
 
+/// A matrix that leaves less than this part of a diagonal entry is singular but for rounding: what rounding is on the right-hand side would come back multiplied by as much.
+const SINGULAR: f64 = 1e-11;
 /// Diagonal shift, relative, that makes a semidefinite matrix definite.
 const SEMIDEFINITE_SHIFT: f64 = 1e-9;
 /// What errors call the matrix.
@@ -83,9 +85,26 @@ impl SparseCholesky {
     pub fn of_semidefinite(matrix: &CsrMatrix) -> Result<Self, SolveError> {
         let analysed = Self::analysed(matrix, &mut PatternMemory::default())?;
         match analysed.clone().factorised(matrix, 0.0) {
-            Err(SolveError::NotPositiveDefinite { .. }) => analysed.factorised(matrix, SEMIDEFINITE_SHIFT),
-            result => result,
+            Ok(factor) if factor.least_pivot(matrix) > SINGULAR => Ok(factor),
+            Ok(_) | Err(SolveError::NotPositiveDefinite { .. }) => {
+                analysed.factorised(matrix, SEMIDEFINITE_SHIFT)
+            }
+            other => other,
         }
+    }
+
+    /// Least part of a diagonal entry that elimination has left.
+    fn least_pivot(&self, matrix: &CsrMatrix) -> f64 {
+        let (symbolic, diagonal) = (&self.symbolic, matrix.diagonal());
+        let of_node = |node: usize| {
+            let (columns, height) = (symbolic.columns_of(node), symbolic.rows_of(node).len());
+            let panel = &self.values[symbolic.panel_starts[node]..];
+            let of = |(k, column): (usize, usize)| {
+                panel[k * height + k].powi(2) / diagonal[symbolic.order[column] as usize]
+            };
+            columns.enumerate().map(of).fold(f64::INFINITY, f64::min)
+        };
+        (0..symbolic.nodes()).map(of_node).fold(f64::INFINITY, f64::min)
     }
 
     fn analysed(matrix: &CsrMatrix, memory: &mut PatternMemory) -> Result<Self, SolveError> {

@@ -168,3 +168,34 @@ proptest! {
         prop_assert!(order.iter().enumerate().all(|(i, &old)| i == old as usize));
     }
 }
+
+/// Contacts of many points between two bodies say the same a hundred times: the matrix of their rows is singular, but elimination leaves pivots of rounding, positive ones among them. Divided by those, the
+/// rounding of the right-hand side would come back as impulses whose sum is no longer what it must be.
+#[test]
+fn what_is_singular_but_for_rounding_counts_as_singular() {
+    for seed in 0..20 {
+        let (count, rank) = (40, 3);
+        let entry =
+            |i: usize, k: usize| ((i * 7919 + k * 104_729 + seed * 1_299_709) % 1000) as f64 / 500.0 - 1.0;
+        let row = |i: usize| -> Vec<f64> { (0..rank).map(|k| entry(i, k)).collect() };
+        let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
+        let dense: Vec<f64> = (0..count)
+            .flat_map(|i| (0..count).map(move |j| (i, j)))
+            .map(|(i, j)| product(&row(i), &row(j)))
+            .collect();
+        let matrix = CsrMatrix::from_dense(count, count, &dense).unwrap();
+        let mut factor = SparseCholesky::of_semidefinite(&matrix).unwrap();
+        assert!(factor.shift() > 0.0);
+        // What the rows say of one motion, with rounding.
+        let motion = [0.3, -0.7, 0.2];
+        let rhs: Vec<f64> =
+            (0..count).map(|i| product(&row(i), &motion) * (1.0 + 1e-15 * entry(i, 9))).collect();
+        let mut x = vec![0.0; count];
+        factor.solve(&rhs, &mut x).unwrap();
+        assert!(vector::max_norm(&x) < 10.0, "{:e}", vector::max_norm(&x));
+        let mut image = vec![0.0; count];
+        matrix.multiply(&x, &mut image);
+        vector::subtract_from(&rhs, &mut image);
+        assert!(vector::max_norm(&image) < 1e-7, "{:e}", vector::max_norm(&image));
+    }
+}
