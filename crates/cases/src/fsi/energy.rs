@@ -111,7 +111,7 @@ where
     let h = 1.0 / n as f64;
     let side = if random.random_range(0..2) == 0 { Side::Periodic } else { Side::wall() };
     let mut model = FluidModel::new(
-        domain([n; D], h, std::array::from_fn(|_| [side.clone(), side.clone()]))?,
+        domain([n; D], h, std::array::from_fn(|_| [side, side]))?,
         Liquid { viscosity, ..Liquid::new("fluid", 1.0) },
     );
     if random.random_range(0..3) == 0 {
