@@ -109,7 +109,7 @@ impl Rows<'_> {
             _mm256_storeu_pd,
         };
         let three = _mm256_set_epi64x(0, -1, -1, -1);
-        // SAFETY (of both uses): three numbers are there and no more are read.
+        // SAFETY: three numbers are there, and no more are read.
         let load = |three_numbers: &[f64; 3]| unsafe { _mm256_maskload_pd(three_numbers.as_ptr(), three) };
         let (values, x) = (self.values.as_chunks::<3>().0, self.x.as_chunks::<3>().0);
         for (row, y) in (first..).zip(y.as_chunks_mut::<3>().0) {
