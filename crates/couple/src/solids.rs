@@ -252,6 +252,18 @@ where
     }
 }
 
+/// Part of the limits of stability of explicit elasticity (s).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ElasticLimit {
+    /// Near the present state.
+    here: f64,
+    /// In whatever state.
+    anywhere: f64,
+}
+
+/// How much longer than its limit there a part may be that ends in a stiffer state. The limits have a factor of safety of two, and elements in a mesh are softer than alone.
+const FARTHEST_BEYOND: f64 = 1.5;
+
 /// Distance (relative to the coordinates) from where it must be at which a skin counts as late.
 const LATE: f64 = 1e-9;
 
@@ -454,7 +466,7 @@ where
     pub(crate) fn longest_part(
         &mut self,
         state: &SolidState,
-        known: &mut Option<f64>,
+        known: &mut Option<ElasticLimit>,
     ) -> Result<f64, String> {
         if !self.takes_part() {
             return Ok(f64::INFINITY);
@@ -468,6 +480,16 @@ where
         };
         *known = Some(elastic);
         Ok(self.longest_step(&state.motion, elastic))
+    }
+
+    /// Has a part (s) of a step led to where elasticity is too stiff for it? Then it has to be taken again in shorter ones. One that is stable whatever comes never has.
+    pub(crate) fn outran(&mut self, state: &SolidState, part: f64) -> Result<bool, String> {
+        let explicit = self.takes_part() && self.integrator.scheme != Scheme::LinearlyImplicit;
+        if !(explicit && self.solid.stable_step_varies()) {
+            return Ok(false);
+        }
+        let limit = self.elastic_limit(&state.motion).map_err(|error| error.to_string())?;
+        Ok(part > limit.anywhere && part > FARTHEST_BEYOND * limit.here)
     }
 
     /// I: the solids from `state`; carriers of particles get what these pull on them.
@@ -778,20 +800,24 @@ where
         Ok(report)
     }
 
-    /// Part of the limit of stability of explicit elasticity at these positions (s).
-    fn elastic_limit(&mut self, motion: &Motion) -> Result<f64, ForceError> {
+    /// The limit of stability of explicit elasticity at these positions.
+    fn elastic_limit(&mut self, motion: &Motion) -> Result<ElasticLimit, ForceError> {
         let scale = if self.integrator.scheme == Scheme::C { std::f64::consts::FRAC_1_SQRT_2 } else { 1.0 };
         self.solid.update(&motion.position)?;
-        Ok(scale * self.safety * self.solid.stable_step())
+        let part = scale * self.safety;
+        Ok(ElasticLimit {
+            here: part * self.solid.stable_step_now(),
+            anywhere: part * self.solid.stable_step(),
+        })
     }
 
-    /// Longest step from here (s): with explicit elasticity its limit, and no edge changes by more than a tenth unless that would take ten times the steps; with linearly implicit elasticity
-    /// that in which no edge changes by more than three tenths, or the elastic limit. Velocities are those that contact has left, damped or not.
-    fn longest_step(&self, motion: &Motion, elastic: f64) -> f64 {
+    /// Longest step from here (s): with explicit elasticity its limit, and no edge changes by more than a tenth unless that would take ten times the steps that are stable in whatever state; with
+    /// linearly implicit elasticity that in which no edge changes by more than three tenths, or the elastic limit. Velocities are those that contact has left, damped or not.
+    fn longest_step(&self, motion: &Motion, elastic: ElasticLimit) -> f64 {
         let strained = self.solid.strain_rate_step(&motion.position, &motion.velocity);
         match self.integrator.scheme {
-            Scheme::LinearlyImplicit => (MOST_STRETCH * strained).max(elastic),
-            _ => elastic.min(strained.max(0.1 * elastic)),
+            Scheme::LinearlyImplicit => (MOST_STRETCH * strained).max(elastic.anywhere),
+            _ => elastic.here.min(strained.max(0.1 * elastic.anywhere)),
         }
     }
 

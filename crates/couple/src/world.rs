@@ -2,6 +2,7 @@
 
 use crate::breaking::{Breaking, MOST_BREAKS_A_STEP};
 use crate::fluid::{FluidScratch, advance_fluid};
+use crate::solids::ElasticLimit;
 use crate::step::{Advanced, advance};
 use crate::{Broken, Diagnostics, Model, ModelError, State, StepError, StepReport};
 use splashdown_deformable::integrate::IntegrationReport;
@@ -318,8 +319,10 @@ where
         let failed = |reason: String| StepError::Solids { step, time, reason };
         let mut limit = None;
         let (mut done, mut parts, mut halvings, mut allowed) = (0.0, 0, 0, f64::INFINITY);
+        // Of the next part only.
+        let mut shorter = f64::INFINITY;
         loop {
-            let longest = self.longest_part(&mut limit).map_err(failed)?.min(allowed);
+            let longest = self.longest_part(&mut limit).map_err(failed)?.min(allowed).min(shorter);
             let left = dt - done;
             // A little more than a whole number of parts is rounding, not one part more.
             let more = (left / longest * (1.0 - 1e-12)).ceil().max(1.0);
@@ -339,6 +342,14 @@ where
                 }
                 other => *other?,
             };
+            if let Some(solids) = &mut self.solids {
+                if solids.outran(&state.solids, part).map_err(failed)? {
+                    shorter = 0.5 * part;
+                    self.restore_solids();
+                    continue;
+                }
+                shorter = f64::INFINITY;
+            }
             parts += 1;
             if let Some(own) = &mut report.solids {
                 // What the parts before took, too.
@@ -405,7 +416,7 @@ where
     }
 
     /// Longest step (s) that the solids can take now; `known` is the limit of their elasticity at the start of the step.
-    fn longest_part(&mut self, known: &mut Option<f64>) -> Result<f64, String> {
+    fn longest_part(&mut self, known: &mut Option<ElasticLimit>) -> Result<f64, String> {
         match &mut self.solids {
             Some(solids) => solids.longest_part(&self.state.solids, known),
             None => Ok(f64::INFINITY),

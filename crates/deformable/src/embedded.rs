@@ -146,6 +146,24 @@ impl<const D: usize> Embedded<D> {
     }
 }
 
+impl<const D: usize> Embedded<D> {
+    /// `1/m` of all particles as the inner force feels them.
+    fn inner_inverses(&self, inverse_mass: &[f64]) -> Vec<f64> {
+        // Masses `d` of all particles with `B^T d B <= m`: each free one shares its mass among itself and what follows it, by weight.
+        let mut load = vec![1.0; inverse_mass.len()];
+        for (parent, weight) in self.bound.all().flat_map(|(_, to)| to) {
+            load[*parent as usize] += weight;
+        }
+        let mut inverses: Vec<f64> =
+            inverse_mass.iter().zip(&load).map(|(inverse, load)| inverse * load).collect();
+        for (particle, to) in self.bound.all() {
+            inverses[particle as usize] =
+                to.iter().map(|(parent, _)| inverses[*parent as usize]).fold(0.0, f64::max);
+        }
+        inverses
+    }
+}
+
 impl<const D: usize> Force<D> for Embedded<D> {
     fn name(&self) -> &str {
         self.inner.name()
@@ -240,18 +258,11 @@ impl<const D: usize> Force<D> for Embedded<D> {
     }
 
     fn stable_step(&self, inverse_mass: &[f64]) -> f64 {
-        // Masses `d` of all particles with `B^T d B <= m`: each free one shares its mass among itself and what follows it, by weight.
-        let mut load = vec![1.0; inverse_mass.len()];
-        for (parent, weight) in self.bound.all().flat_map(|(_, to)| to) {
-            load[*parent as usize] += weight;
-        }
-        let mut inverses: Vec<f64> =
-            inverse_mass.iter().zip(&load).map(|(inverse, load)| inverse * load).collect();
-        for (particle, to) in self.bound.all() {
-            inverses[particle as usize] =
-                to.iter().map(|(parent, _)| inverses[*parent as usize]).fold(0.0, f64::max);
-        }
-        self.inner.stable_step(&inverses)
+        self.inner.stable_step(&self.inner_inverses(inverse_mass))
+    }
+
+    fn stable_step_now(&self, inverse_mass: &[f64]) -> f64 {
+        self.inner.stable_step_now(&self.inner_inverses(inverse_mass))
     }
 
     fn stable_step_varies(&self) -> bool {

@@ -71,8 +71,12 @@ pub trait Force<const D: usize>: Debug + Send + Sync {
         positive: bool,
         out: &mut [f64],
     );
-    /// Largest step (s) with explicit elasticity, without safety factor; infinite if there is no limit.
+    /// Largest step (s) with explicit elasticity in whatever state, without safety factor; infinite if there is no limit.
     fn stable_step(&self, inverse_mass: &[f64]) -> f64;
+    /// The same for states near that of the last update. Laws that are stiff only far from it, such as beyond the threshold of an extension, allow longer steps until then.
+    fn stable_step_now(&self, inverse_mass: &[f64]) -> f64 {
+        self.stable_step(inverse_mass)
+    }
     /// Does [`stable_step`](Force::stable_step) depend on the state of the last update? (Strength aside.)
     fn stable_step_varies(&self) -> bool {
         false

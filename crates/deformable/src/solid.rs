@@ -1,13 +1,17 @@
 //! All deformable bodies of a world as one system: masses, forces, and the operators that integrators and the coupled solve need (spec 1.1).
 
+mod assembly;
+
 use crate::embedded::{Bound, EmbedError, Embedded, Embedding};
 use crate::force::{Force, ForceError};
+use assembly::Assembly;
 use nalgebra::DMatrix;
 use splashdown_math::{Dim, Space, Vector};
 use splashdown_parallel::prelude::*;
 use splashdown_solve::{Block, CsrMatrix, InverseMass, SolveError, SparseCholesky, VelocityLayout};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 /// Particles with lumped masses and all forces between them. Vectors are flat, `D` entries a particle.
 #[derive(Debug, Clone)]
@@ -18,8 +22,21 @@ pub struct Solid<const D: usize> {
     pub gravity: Vector<D>,
     forces: Vec<Box<dyn Force<D>>>,
     bound: Option<Arc<Bound>>,
-    pattern: Option<Pattern>,
+    assembly: OnceLock<Arc<Assembly>>,
+    /// The matrix of the last assembly, kept for its memory.
+    matrix: Option<CsrMatrix>,
     factor: FactorCache,
+    /// Positions of the last update; empty if something else has changed since.
+    at: Vec<f64>,
+    /// Names the state that forces are in: no two updates of any solids have the same.
+    stamp: u64,
+    /// Elastic forces at the last update, once they have been asked for.
+    elastic: OnceLock<Vec<f64>>,
+}
+
+fn next_stamp() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 /// A factor of the last matrix, kept for the analysis of its pattern only: it saves time and changes no result. A copy starts without.
@@ -38,31 +55,28 @@ impl std::fmt::Debug for FactorCache {
     }
 }
 
-/// Where the entries of element matrices go in an assembled matrix.
-#[derive(Debug, Clone)]
-struct Pattern {
-    /// Node neighbours with the node itself, ascending: compressed rows.
-    offsets: Vec<usize>,
-    neighbors: Vec<u32>,
-    /// Nodes whose rows one task assembles.
-    range: usize,
-    /// Of each range of nodes: the elements `(force, element)` that touch it, in order.
-    ranges: Vec<Vec<(u32, u32)>>,
-    matrix: CsrMatrix,
-}
-
 /// Eigenvalues of an element's matrix, relative to its largest, that are zero.
 const ROUNDING: f64 = 1e-14;
-
-/// Fewest nodes whose rows one task assembles, and most tasks: an element at the border of two ranges is evaluated for both.
-const LEAST_ROWS: usize = 512;
-const MOST_RANGES: usize = 16;
 
 impl<const D: usize> Solid<D> {
     /// Particles of the given masses (kg), some of them pinned: they keep their velocity whatever pulls.
     pub fn new(mass: Vec<f64>, pinned: Vec<bool>, gravity: Vector<D>) -> Self {
         let (forces, factor) = (Vec::new(), FactorCache::default());
-        Self { mass, pinned, gravity, forces, bound: None, pattern: None, factor }
+        let (assembly, elastic) = (OnceLock::new(), OnceLock::new());
+        let (at, stamp) = (Vec::new(), next_stamp());
+        Self {
+            mass,
+            pinned,
+            gravity,
+            forces,
+            bound: None,
+            assembly,
+            matrix: None,
+            factor,
+            at,
+            stamp,
+            elastic,
+        }
     }
 
     /// Adds a force.
@@ -115,8 +129,21 @@ impl<const D: usize> Solid<D> {
     }
 
     fn forget_pattern(&mut self) {
-        self.pattern = None;
+        self.assembly = OnceLock::new();
+        self.matrix = None;
         self.factor = FactorCache::default();
+        self.forget_update();
+    }
+
+    fn forget_update(&mut self) {
+        self.at.clear();
+        self.stamp = next_stamp();
+        self.elastic = OnceLock::new();
+    }
+
+    /// Names the state that all forces are in: the same only as long as nothing has changed.
+    pub(crate) fn stamp(&self) -> u64 {
+        self.stamp
     }
 
     pub(crate) fn factor_cache(&mut self) -> &mut FactorCache {
@@ -130,6 +157,7 @@ impl<const D: usize> Solid<D> {
 
     /// The forces, to change strengths and activations.
     pub fn forces_mut(&mut self) -> &mut [Box<dyn Force<D>>] {
+        self.forget_update();
         &mut self.forces
     }
 
@@ -173,7 +201,13 @@ impl<const D: usize> Solid<D> {
     /// # Errors
     /// A state for which a force has no value.
     pub fn update(&mut self, position: &[f64]) -> Result<(), ForceError> {
-        self.forces.iter_mut().try_for_each(|force| force.update(position))
+        if !self.at.is_empty() && self.at == position {
+            return Ok(());
+        }
+        self.forget_update();
+        self.forces.iter_mut().try_for_each(|force| force.update(position))?;
+        self.at.extend_from_slice(position);
+        Ok(())
     }
 
     /// Elastic energy (J) at the last update.
@@ -197,7 +231,12 @@ impl<const D: usize> Solid<D> {
 
     /// Adds elastic forces (N) at the last update.
     pub fn add_elastic(&self, out: &mut [f64]) {
-        self.forces.iter().for_each(|force| force.add_elastic(out));
+        let all = self.elastic.get_or_init(|| {
+            let mut all = vec![0.0; D * self.len()];
+            self.forces.iter().for_each(|force| force.add_elastic(&mut all));
+            all
+        });
+        out.iter_mut().zip(all).for_each(|(out, force)| *out += force);
     }
 
     /// Adds what loads the elastic forces (N) at the last update: tension of fibres, and forces from outside.
@@ -229,10 +268,16 @@ impl<const D: usize> Solid<D> {
         self.forces.iter().map(|force| force.damping_rows()).sum()
     }
 
-    /// Largest step (s) for explicit elasticity, without safety factor.
+    /// Largest step (s) for explicit elasticity in whatever state, without safety factor.
     pub fn stable_step(&self) -> f64 {
         let inverse = self.inverse_masses();
         self.forces.iter().map(|force| force.stable_step(&inverse)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// The same for states near that of the last update.
+    pub fn stable_step_now(&self) -> f64 {
+        let inverse = self.inverse_masses();
+        self.forces.iter().map(|force| force.stable_step_now(&inverse)).fold(f64::INFINITY, f64::min)
     }
 
     /// Can the largest explicit step change from step to step?
@@ -244,19 +289,24 @@ impl<const D: usize> Solid<D> {
     pub fn strain_rate_step(&self, position: &[f64], velocity: &[f64]) -> f64 {
         let at =
             |values: &[f64], node: u32| Vector::<D>::from_column_slice(&values[D * node as usize..][..D]);
-        let of_edge = |&node: &u32, first: u32| {
-            let length = (at(position, node) - at(position, first)).norm();
-            let speed = (at(velocity, node) - at(velocity, first)).norm();
-            if length > 0.0 { speed / length } else { 0.0 }
+        let of_element = |nodes: &[u32]| {
+            let (x, v) = (at(position, nodes[0]), at(velocity, nodes[0]));
+            nodes[1..].iter().fold(0.0f64, |most, &node| {
+                let length = (at(position, node) - x).norm_squared();
+                let speed = (at(velocity, node) - v).norm_squared();
+                if length > 0.0 { most.max(speed / length) } else { most }
+            })
         };
+        const TOGETHER: usize = 1024;
         let of_force = |force: &dyn Force<D>| {
-            let fastest = (0..force.elements()).into_par_iter().with_min_len(4096).map(|element| {
-                let nodes = force.element_nodes(element);
-                nodes[1..].iter().map(|node| of_edge(node, nodes[0])).fold(0.0, f64::max)
+            let count = force.elements();
+            let fastest = (0..count.div_ceil(TOGETHER)).into_par_iter().with_min_len(4).map(|chunk| {
+                let own = TOGETHER * chunk..(TOGETHER * (chunk + 1)).min(count);
+                own.fold(0.0f64, |most, element| most.max(of_element(force.element_nodes(element))))
             });
             fastest.reduce(|| 0.0, f64::max)
         };
-        0.1 / self.forces.iter().map(|force| of_force(&**force)).fold(0.0, f64::max)
+        0.1 / self.forces.iter().map(|force| of_force(&**force)).fold(0.0, f64::max).sqrt()
     }
 
     /// Plastic flow at accepted positions (those of the last update).
@@ -264,6 +314,9 @@ impl<const D: usize> Solid<D> {
         let mut flowed = false;
         for force in &mut self.forces {
             flowed |= force.flow(position);
+        }
+        if flowed {
+            self.forget_update();
         }
         flowed
     }
@@ -285,6 +338,7 @@ impl<const D: usize> Solid<D> {
 
     /// Takes back what [`history`](Self::history) gave; false (and possibly a partial change) if it is of another world.
     pub fn restore(&mut self, history: &[Vec<f64>]) -> bool {
+        self.forget_update();
         history.len() == self.forces.len()
             && self.forces.iter_mut().zip(history).all(|(force, history)| force.restore(history))
     }
@@ -309,24 +363,6 @@ impl<const D: usize> Solid<D> {
     /// The damping factor `C` for a step of `dt`, as rows of the coupled system.
     pub fn damping_block(&self, dt: f64, layout: VelocityLayout) -> SolidDamping<'_, D> {
         SolidDamping { solid: self, dt, layout }
-    }
-
-    /// Adds the mean of the diagonal of `stiffness K + damping (-D)` of each particle (kg), `K` positive semidefinite.
-    pub(crate) fn add_mean_diagonal(&self, stiffness: f64, damping: f64, out: &mut [f64]) {
-        let mut dense = Vec::new();
-        for force in &self.forces {
-            for element in 0..force.elements() {
-                let nodes = force.element_nodes(element);
-                let size = nodes.len() * D;
-                dense.clear();
-                dense.resize(size * size, 0.0);
-                force.add_element_matrix(element, stiffness, damping, true, &mut dense);
-                for (k, &node) in nodes.iter().enumerate() {
-                    let trace: f64 = (k * D..(k + 1) * D).map(|i| dense[i * size + i]).sum();
-                    out[node as usize] += trace / D as f64;
-                }
-            }
-        }
     }
 
     /// Distance (m) of each of `particles` to the nearest of those that it shares an element with; infinite for one without.
@@ -398,142 +434,6 @@ impl<const D: usize> Solid<D> {
             }
         }
         CsrMatrix::from_rows(scalars, rows)
-    }
-
-    /// `mass M + stiffness K + damping (-D)` at the last update, with rows and columns of pinned particles replaced by the unit matrix. `K` is positive
-    /// semidefinite if asked. The pattern is kept from call to call, and with it the analysis of a factor.
-    ///
-    /// # Errors
-    /// Values that are not finite.
-    pub(crate) fn assemble(
-        &mut self,
-        mass: f64,
-        stiffness: f64,
-        damping: f64,
-        positive: bool,
-    ) -> Result<(&mut CsrMatrix, &mut FactorCache), SolveError> {
-        if self.pattern.is_none() {
-            self.pattern = Some(self.build_pattern()?);
-        }
-        let Some(mut pattern) = self.pattern.take() else {
-            return Err(SolveError::OutOfMemory { what: "matrix".into() });
-        };
-        let Pattern { offsets, neighbors, range: rows, ranges, matrix } = &mut pattern;
-        let (offsets, neighbors, rows) = (&*offsets, &*neighbors, *rows);
-        let values = matrix.values_mut();
-        let mut parts = Vec::with_capacity(ranges.len());
-        let mut rest = values;
-        for range in 0..ranges.len() {
-            let (first, last) = (range * rows, ((range + 1) * rows).min(self.mass.len()));
-            let (part, after) = rest.split_at_mut(D * D * (offsets[last] - offsets[first]));
-            parts.push(part);
-            rest = after;
-        }
-        parts.into_par_iter().zip(&*ranges).enumerate().for_each(|(range, (part, elements))| {
-            part.fill(0.0);
-            let (first, last) = (range * rows, ((range + 1) * rows).min(self.mass.len()));
-            let base = offsets[first];
-            let mut dense = Vec::new();
-            for &(force, element) in elements {
-                let force = &self.forces[force as usize];
-                let nodes = force.element_nodes(element as usize);
-                let size = nodes.len() * D;
-                dense.clear();
-                dense.resize(size * size, 0.0);
-                force.add_element_matrix(element as usize, stiffness, damping, positive, &mut dense);
-                for (a, &row) in nodes.iter().enumerate() {
-                    let row = row as usize;
-                    if row < first || row >= last || self.pinned[row] {
-                        continue;
-                    }
-                    let own = &neighbors[offsets[row]..offsets[row + 1]];
-                    let width = D * own.len();
-                    let start = D * D * (offsets[row] - base);
-                    for (b, &column) in nodes.iter().enumerate() {
-                        if self.pinned[column as usize] {
-                            continue;
-                        }
-                        let at = own.partition_point(|&other| other < column);
-                        for i in 0..D {
-                            let source = &dense[(a * D + i) * size + b * D..][..D];
-                            let target = &mut part[start + i * width + D * at..][..D];
-                            for k in 0..D {
-                                target[k] += source[k];
-                            }
-                        }
-                    }
-                }
-            }
-            for row in first..last {
-                let own = &neighbors[offsets[row]..offsets[row + 1]];
-                let at = own.partition_point(|&other| (other as usize) < row);
-                let start = D * D * (offsets[row] - base);
-                for i in 0..D {
-                    let value = if self.pinned[row] { 1.0 } else { mass * self.mass[row] };
-                    part[start + i * D * own.len() + D * at + i] += value;
-                }
-            }
-        });
-        self.pattern = Some(pattern);
-        self.assembled()
-    }
-
-    /// The matrix of the last [`Self::assemble`].
-    pub(crate) fn assembled(&mut self) -> Result<(&mut CsrMatrix, &mut FactorCache), SolveError> {
-        match &mut self.pattern {
-            Some(pattern) => Ok((&mut pattern.matrix, &mut self.factor)),
-            None => Err(SolveError::OutOfMemory { what: "matrix".into() }),
-        }
-    }
-
-    #[inline(never)]
-    fn build_pattern(&self) -> Result<Pattern, SolveError> {
-        let count = self.mass.len();
-        let range = count.div_ceil(MOST_RANGES).max(LEAST_ROWS);
-        let mut ranges = vec![Vec::new(); count.div_ceil(range)];
-        let mut pairs: Vec<(u32, u32)> = (0..count as u32).map(|node| (node, node)).collect();
-        for (index, force) in self.forces.iter().enumerate() {
-            for element in 0..force.elements() {
-                let nodes = force.element_nodes(element);
-                let mut touched: Vec<usize> = nodes.iter().map(|&node| node as usize / range).collect();
-                touched.sort_unstable();
-                touched.dedup();
-                for part in touched {
-                    ranges[part].push((index as u32, element as u32));
-                }
-                for &a in nodes {
-                    for &b in nodes {
-                        if a != b {
-                            pairs.push((a, b));
-                        }
-                    }
-                }
-            }
-            // Keeps the list short: every pair comes once an element.
-            pairs.par_sort_unstable();
-            pairs.dedup();
-        }
-        let mut offsets = vec![0; count + 1];
-        for &(row, _) in &pairs {
-            offsets[row as usize + 1] += 1;
-        }
-        for row in 0..count {
-            offsets[row + 1] += offsets[row];
-        }
-        let neighbors: Vec<u32> = pairs.iter().map(|&(_, column)| column).collect();
-        let mut scalar_offsets = vec![0];
-        let mut columns = Vec::with_capacity(D * D * neighbors.len());
-        for row in 0..count {
-            for _ in 0..D {
-                for &column in &neighbors[offsets[row]..offsets[row + 1]] {
-                    columns.extend((0..D as u32).map(|k| column * D as u32 + k));
-                }
-                scalar_offsets.push(columns.len());
-            }
-        }
-        let values = vec![0.0; columns.len()];
-        let matrix = CsrMatrix::from_parts(D * count, scalar_offsets, columns, values)?;
-        Ok(Pattern { offsets, neighbors, range, ranges, matrix })
     }
 }
 

@@ -19,6 +19,9 @@ pub struct LogRecord {
     pub diagnostics: Diagnostics,
     /// Length of the step that led here (s); 0 for the initial state.
     pub dt: f64,
+    /// Parts that it was taken in, if more than one.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub parts: usize,
     /// The implicit solves of that step.
     pub solves: Vec<SolveReport>,
     /// Collision and contact of rigid bodies in that step, if any came near each other: overlap, impulses, what the energy clamp did.
@@ -38,6 +41,14 @@ pub struct LogRecord {
     pub stages: Vec<StageTotals>,
 }
 
+fn one() -> usize {
+    1
+}
+
+fn is_one(parts: &usize) -> bool {
+    *parts == 1
+}
+
 impl LogRecord {
     /// The initial state.
     pub fn start(diagnostics: Diagnostics) -> Self {
@@ -50,6 +61,7 @@ impl LogRecord {
         Self {
             diagnostics,
             dt: report.dt,
+            parts: report.parts.max(1),
             solves: report.solves,
             contact: (contact.pairs > 0 || contact.asleep > 0).then_some(contact),
             joint_solves: report.joints,

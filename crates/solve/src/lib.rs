@@ -5,6 +5,7 @@
 
 pub mod amg;
 mod block;
+mod block_csr;
 mod cholesky;
 mod csr;
 pub mod dense;
@@ -20,6 +21,7 @@ pub mod testing;
 pub mod vector;
 
 pub use block::{Block, ComposedBlock, FnBlock, SparseBlock, sparse_diagonal};
+pub use block_csr::{BlockCsrMatrix, BlockPattern};
 pub use cholesky::{LANES, PatternMemory, SparseCholesky};
 pub use csr::CsrMatrix;
 pub use error::SolveError;

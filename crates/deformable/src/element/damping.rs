@@ -161,6 +161,11 @@ where
         self.material.damping.time > 0.0 && self.strength > 0.0
     }
 
+    /// Is it damped in proportion to its stiffness?
+    pub(super) fn is_damped_by_stiffness(&self) -> bool {
+        self.material.damping.kind == DampingKind::Stiffness && self.is_damped()
+    }
+
     #[inline(never)]
     pub(super) fn update_stiffness_factors(&mut self) {
         if self.material.damping.kind != DampingKind::Stiffness || !self.is_damped() {
@@ -369,37 +374,114 @@ where
         });
     }
 
-    /// The damping of a point as pair coefficients: `(H, same, cross, out of plane)` with `P_ij = same_ij L_ij + cross_ij L_ji`.
-    #[inline(never)]
-    pub(super) fn damping_tangent(&self, point: usize) -> (Matrix<C>, Matrix<C>, Matrix<C>, Vector<C>) {
-        let state = &self.state[point];
-        let (alpha, beta) = self.viscosities(&self.lame(point / self.points));
-        let (mut hessian, mut same, mut cross) = (Matrix::zeros(), Matrix::zeros(), Matrix::zeros());
-        let mut out_of_plane = Vector::zeros();
+    /// Adds `damping (-D)` of one element with a viscous kind of damping to the row-major matrix `out` over its nodes. With the gradients `l_a` in the frame of the stretches,
+    /// `h_a = U S l_a` and `B = U S^2 U^T` (`S` the stretches for the conserving rate, 1 for the linear one) the block of nodes `a`, `b` is `alpha h_a h_b^T + beta h_b h_a^T + beta (l_a . l_b) B`.
+    pub(super) fn add_viscous_matrix(&self, element: usize, damping: f64, out: &mut [f64]) {
         if !self.is_damped() {
-            return (hessian, same, cross, out_of_plane);
+            return;
         }
-        if self.material.damping.kind == DampingKind::Stiffness {
-            let (time, factor) = (self.material.damping.time, &self.stiffness_factor[point]);
-            hessian = factor.hessian * factor.hessian * time;
-            let (a, b) = (factor.symmetric.map(|a| a * a * time), factor.antisymmetric.map(|b| b * b * time));
-            out_of_plane = factor.out_of_plane.map(|k| k * k * time);
-            return (hessian, a + b, a - b, out_of_plane);
-        }
-        for (rate, weight) in self.rates(state) {
-            let s = match rate {
-                Rate::Linear => Vector::repeat(1.0),
-                Rate::Conserving => state.stretches(),
-            };
-            for i in 0..C {
+        let size = (M + 1) * D;
+        let viscosities = self.viscosities(&self.lame(element));
+        for point in element * self.points..(element + 1) * self.points {
+            let state = &self.state[point];
+            let (frame, gradients) = (self.frame(state), state.gradients());
+            let mut first = [0.0; C];
+            for gradient in &gradients {
                 for j in 0..C {
-                    hessian[(i, j)] += weight * s[i] * s[j] * (alpha + if i == j { 2.0 * beta } else { 0.0 });
-                    same[(i, j)] += weight * beta * s[i] * s[i];
-                    cross[(i, j)] += weight * beta * s[i] * s[j];
+                    first[j] -= gradient[j];
+                }
+            }
+            for (rate, weight) in self.rates(state) {
+                if weight == 0.0 {
+                    continue;
+                }
+                let s = match rate {
+                    Rate::Linear => Vector::repeat(1.0),
+                    Rate::Conserving => state.stretches(),
+                };
+                let mut stretched = [[0.0; C]; D];
+                for i in 0..D {
+                    for j in 0..C {
+                        stretched[i][j] = frame[(i, j)] * s[j];
+                    }
+                }
+                let turned = |local: &[f64; C]| -> [f64; D] {
+                    let mut out = [0.0; D];
+                    for i in 0..D {
+                        for j in 0..C {
+                            out[i] += stretched[i][j] * local[j];
+                        }
+                    }
+                    out
+                };
+                let mut square = [[0.0; D]; D];
+                for i in 0..D {
+                    for k in 0..D {
+                        for j in 0..C {
+                            square[i][k] += stretched[i][j] * stretched[k][j];
+                        }
+                    }
+                }
+                let factor = damping * weight * self.elastic_volume(point);
+                let (alpha, beta) = (factor * viscosities.0, factor * viscosities.1);
+                let mut add = |a: usize, b: usize, local: [&[f64; C]; 2], h: [&[f64; D]; 2]| {
+                    let mut along = 0.0;
+                    for j in 0..C {
+                        along += local[0][j] * local[1][j];
+                    }
+                    along *= beta;
+                    let mut block = [[0.0; D]; D];
+                    for i in 0..D {
+                        let (own, other) = (alpha * h[0][i], beta * h[1][i]);
+                        for k in 0..D {
+                            block[i][k] = own * h[1][k] + other * h[0][k] + along * square[i][k];
+                        }
+                    }
+                    add_block::<D>(out, size, [a, b], |i, k| block[i][k]);
+                    if a != b {
+                        add_block::<D>(out, size, [b, a], |i, k| block[k][i]);
+                    }
+                };
+                let mut h = [[0.0; D]; M];
+                for (h, gradient) in h.iter_mut().zip(&gradients) {
+                    *h = turned(gradient);
+                }
+                let h_first = turned(&first);
+                add(0, 0, [&first, &first], [&h_first, &h_first]);
+                for a in 0..M {
+                    add(0, a + 1, [&first, &gradients[a]], [&h_first, &h[a]]);
+                    for b in a..M {
+                        add(a + 1, b + 1, [&gradients[a], &gradients[b]], [&h[a], &h[b]]);
+                    }
                 }
             }
         }
-        (hessian, same, cross, out_of_plane)
+    }
+
+    /// Damping of a point in proportion to its stiffness as pair coefficients: `(H, same, cross, out of plane)` with `P_ij = same_ij L_ij + cross_ij L_ji`.
+    #[inline(never)]
+    pub(super) fn damping_tangent(&self, point: usize) -> (Matrix<C>, Matrix<C>, Matrix<C>, Vector<C>) {
+        let (time, factor) = (self.material.damping.time, &self.stiffness_factor[point]);
+        let hessian = factor.hessian * factor.hessian * time;
+        let (a, b) = (factor.symmetric.map(|a| a * a * time), factor.antisymmetric.map(|b| b * b * time));
+        (hessian, a + b, a - b, factor.out_of_plane.map(|k| k * k * time))
+    }
+}
+
+/// Adds a block of `D x D` entries to a row-major matrix with rows of `size` entries.
+#[inline(always)]
+fn add_block<const D: usize>(
+    out: &mut [f64],
+    size: usize,
+    [a, b]: [usize; 2],
+    entry: impl Fn(usize, usize) -> f64,
+) {
+    let rows = &mut out[a * D * size..(a + 1) * D * size];
+    for (i, row) in rows.chunks_exact_mut(size).enumerate() {
+        let row = &mut row[b * D..(b + 1) * D];
+        for (k, value) in row.iter_mut().enumerate() {
+            *value += entry(i, k);
+        }
     }
 }
 

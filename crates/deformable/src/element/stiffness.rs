@@ -139,9 +139,16 @@ where
         out: &mut [f64],
     ) {
         let size = (M + 1) * D;
+        let proportional = damping != 0.0 && self.is_damped_by_stiffness();
+        if damping != 0.0 && !proportional {
+            self.add_viscous_matrix(element, damping, out);
+        }
+        if stiffness == 0.0 && !proportional {
+            return;
+        }
         for point in element * self.points..(element + 1) * self.points {
             let state = &self.state[point];
-            let (mut hessian, mut same, mut cross, mut out_of_plane) = if damping != 0.0 {
+            let (mut hessian, mut same, mut cross, mut out_of_plane) = if proportional {
                 self.damping_tangent(point)
             } else {
                 (Matrix::zeros(), Matrix::zeros(), Matrix::zeros(), Vector::zeros())

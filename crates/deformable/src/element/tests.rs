@@ -537,3 +537,38 @@ fn flowed_once(s: &[f64; 3], limit: f64) -> [f64; 3] {
     let inverse = force.plastic_inverse(0, 0);
     std::array::from_fn(|i| 1.0 / inverse[(i, i)])
 }
+
+/// The explicit step by the state: near rest it does not pay for the stiffness beyond the threshold of the extension, when squeezed it does, and half of it is below the limit of the largest
+/// eigenvalue of `M^-1 K`, found by power iteration.
+#[test]
+fn the_explicit_step_follows_the_state() {
+    let law = Law {
+        model: Model::NeoHookean,
+        extension: Extension::new(ExtensionKind::Energy { stretch: 0.2, stiffness: None }),
+    };
+    let (mut force, rest) = cube(material(law, DampingKind::Linear));
+    let mut mass = vec![0.0; rest.len() / 3];
+    force.add_masses(&mut mass);
+    force.update(&rest).unwrap();
+    let anywhere = force.stable_step(&[]);
+    let at_rest = force.stable_step_now(&[]);
+    assert!(at_rest > 3.0 * anywhere, "{at_rest} {anywhere}");
+    for squeeze in [1.0, 0.5, 0.15] {
+        let x: Vec<f64> =
+            rest.iter().enumerate().map(|(at, x)| if at % 3 == 2 { squeeze * x } else { *x }).collect();
+        force.update(&x).unwrap();
+        let now = force.stable_step_now(&[]);
+        assert!(now >= anywhere * (1.0 - 1e-12) && now <= at_rest, "{now} {anywhere}");
+        let mut v = TestNumbers::new(7).vector(x.len());
+        let mut largest = 0.0;
+        for _ in 0..300 {
+            let mut image = vec![0.0; v.len()];
+            force.add_stiffness(&v, &mut image, true);
+            image.iter_mut().enumerate().for_each(|(at, value)| *value /= mass[at / 3]);
+            largest = image.iter().map(|value| value * value).sum::<f64>().sqrt();
+            v = image.iter().map(|value| value / largest).collect();
+        }
+        let limit = 2.0 / f64::sqrt(largest);
+        assert!(0.5 * now < 0.9 * limit, "at {squeeze}: {now} of {limit}");
+    }
+}

@@ -8,6 +8,8 @@ use splashdown_solve::{CsrMatrix, SolveError};
 
 /// Most corners of a simplex.
 const MOST: usize = 4;
+/// Rings that one task sums up.
+const TOGETHER: usize = 512;
 /// An area below this part of its rest area has no direction; such triangles of a shell are left out.
 const FLAT: f64 = 1e-12;
 
@@ -26,6 +28,11 @@ pub struct Rings<const D: usize> {
     neighbour_starts: Vec<usize>,
     neighbours: Vec<u32>,
     slots: Vec<u32>,
+    /// Of each node and neighbour: where the neighbour has the node.
+    reverse: Vec<u32>,
+    /// What the pressure of the ring of each node does to each of its neighbours at the last update, and what theirs do to it.
+    pushes: Vec<[f64; D]>,
+    pulls: Vec<[f64; D]>,
     rest: Vec<f64>,
     null_modes: Vec<Mode>,
     /// Rest volumes of the simplices (m^D).
@@ -77,7 +84,22 @@ impl<const D: usize> Rings<D> {
             }
             neighbour_starts.push(neighbours.len());
         }
+        let mut places: Vec<(u32, u32, u32)> = Vec::with_capacity(neighbours.len());
+        for node in 0..nodes.len() {
+            let own = neighbour_starts[node]..neighbour_starts[node + 1];
+            places.extend(own.map(|place| (neighbours[place], node as u32, place as u32)));
+        }
+        // Neighbours of each other: sorted by (node, neighbour) and by (neighbour, node) the places pair up.
+        let mut turned: Vec<(u32, u32, u32)> = places.iter().map(|&(a, b, place)| (b, a, place)).collect();
+        places.sort_unstable();
+        turned.sort_unstable();
+        let mut reverse = vec![0; neighbours.len()];
+        places.iter().zip(&turned).for_each(|(there, here)| reverse[here.2 as usize] = there.2);
+        let blank = vec![[0.0; D]; neighbours.len()];
         let mut rings = Self {
+            reverse,
+            pushes: blank.clone(),
+            pulls: blank,
             corners,
             null_modes,
             simplices: local,
@@ -143,6 +165,44 @@ impl<const D: usize> Rings<D> {
             }
             *volume = measure(&x, corners, FLAT * rest, gradient);
         });
+        self.sum_pushes();
+    }
+
+    /// What every simplex around a ring does to each of its particles, added up: iterations read it twice and no simplex.
+    fn sum_pushes(&mut self) {
+        let (mut pushes, mut pulls) = (std::mem::take(&mut self.pushes), std::mem::take(&mut self.pulls));
+        let mut rows = Vec::with_capacity(self.len().div_ceil(TOGETHER));
+        let mut rest = &mut pushes[..];
+        for first in (0..self.len()).step_by(TOGETHER) {
+            let last = (first + TOGETHER).min(self.len());
+            let (own, after) = rest.split_at_mut(self.neighbour_starts[last] - self.neighbour_starts[first]);
+            rows.push(own);
+            rest = after;
+        }
+        let share = 1.0 / self.corners as f64;
+        rows.into_par_iter().enumerate().for_each(|(chunk, pushes)| {
+            pushes.fill([0.0; D]);
+            let first = TOGETHER * chunk;
+            for node in first..(first + TOGETHER).min(self.len()) {
+                let own = &mut pushes[self.neighbour_starts[node] - self.neighbour_starts[first]..];
+                let (from, to) = (self.starts[node], self.starts[node + 1]);
+                let slots = self.slots[self.corners * from..self.corners * to].chunks_exact(self.corners);
+                for (&place, slots) in self.around[from..to].iter().zip(slots) {
+                    let corner = place as usize / self.corners * self.corners;
+                    for (gradient, &slot) in self.gradients[corner..corner + self.corners].iter().zip(slots) {
+                        for axis in 0..D {
+                            own[slot as usize][axis] += gradient[axis] * share;
+                        }
+                    }
+                }
+            }
+        });
+        pulls
+            .par_iter_mut()
+            .zip(&self.reverse)
+            .with_min_len(4096)
+            .for_each(|(pull, &place)| *pull = pushes[place as usize]);
+        (self.pushes, self.pulls) = (pushes, pulls);
     }
 
     /// Volumes of the rings at the last update.
@@ -162,35 +222,17 @@ impl<const D: usize> Rings<D> {
 
     /// `out = dV/dt` of the rings at the last update for the given velocities: minus `G^T v`.
     pub fn apply(&self, velocity: &[f64], out: &mut [f64]) {
-        match self.corners {
-            4 => self.apply_with::<4>(velocity, out),
-            _ => self.apply_with::<3>(velocity, out),
-        }
-    }
-
-    /// [`Self::apply`] for simplices of `N` corners.
-    fn apply_with<const N: usize>(&self, velocity: &[f64], out: &mut [f64]) {
-        let (simplices, gradients) = (self.simplices.as_chunks::<N>().0, self.gradients.as_chunks::<N>().0);
         let own: Vec<[f64; D]> = self.nodes.iter().map(|&node| read::<D>(velocity, node).into()).collect();
-        let mut rates = vec![0.0; simplices.len()];
-        rates.par_iter_mut().enumerate().with_min_len(512).for_each(|(simplex, rate)| {
-            let (nodes, gradients) = (&simplices[simplex], &gradients[simplex]);
-            let mut sum = 0.0;
-            for corner in 0..N {
-                let v = &own[nodes[corner] as usize];
+        out[..self.len()].par_iter_mut().enumerate().with_min_len(1024).for_each(|(node, out)| {
+            let row = self.neighbour_starts[node]..self.neighbour_starts[node + 1];
+            let mut sums = [0.0; D];
+            for (push, &other) in self.pushes[row.clone()].iter().zip(&self.neighbours[row]) {
+                let v = &own[other as usize];
                 for axis in 0..D {
-                    sum += gradients[corner][axis] * v[axis];
+                    sums[axis] += push[axis] * v[axis];
                 }
             }
-            *rate = sum;
-        });
-        let share = 1.0 / N as f64;
-        out.par_iter_mut().enumerate().with_min_len(512).for_each(|(node, out)| {
-            let mut sum = 0.0;
-            for &place in &self.around[self.starts[node]..self.starts[node + 1]] {
-                sum += rates[place as usize / N];
-            }
-            *out = sum * share;
+            *out = sums.iter().sum();
         });
     }
 
@@ -211,27 +253,19 @@ impl<const D: usize> Rings<D> {
 
     /// Adds the transpose, `-G p`: the push of ring pressures on the particles.
     pub fn add_transpose(&self, pressure: &[f64], impulse: &mut [f64]) {
-        let mean = self.means(pressure);
-        match self.corners {
-            4 => self.add_transpose_with::<4>(&mean, impulse),
-            _ => self.add_transpose_with::<3>(&mean, impulse),
-        }
-    }
-
-    /// [`Self::add_transpose`] for simplices of `N` corners with mean pressures.
-    fn add_transpose_with<const N: usize>(&self, mean: &[f64], impulse: &mut [f64]) {
-        let mut pushes = vec![[0.0; D]; self.len()];
-        pushes.par_iter_mut().enumerate().with_min_len(512).for_each(|(node, push)| {
-            for &place in &self.around[self.starts[node]..self.starts[node + 1]] {
-                let (gradient, mean) = (&self.gradients[place as usize], mean[place as usize / N]);
+        let mut sums = vec![[0.0; D]; self.len()];
+        sums.par_iter_mut().enumerate().with_min_len(1024).for_each(|(node, sum)| {
+            let row = self.neighbour_starts[node]..self.neighbour_starts[node + 1];
+            for (pull, &other) in self.pulls[row.clone()].iter().zip(&self.neighbours[row]) {
+                let p = pressure[other as usize];
                 for axis in 0..D {
-                    push[axis] += gradient[axis] * mean;
+                    sum[axis] += pull[axis] * p;
                 }
             }
         });
-        for (&particle, push) in self.nodes.iter().zip(&pushes) {
+        for (&particle, sum) in self.nodes.iter().zip(&sums) {
             for axis in 0..D {
-                impulse[D * particle as usize + axis] += push[axis];
+                impulse[D * particle as usize + axis] += sum[axis];
             }
         }
     }
@@ -242,9 +276,8 @@ impl<const D: usize> Rings<D> {
     /// A ring around a particle that is not among them.
     pub fn matrix(&self, particles: usize) -> Result<CsrMatrix, SolveError> {
         let rows = (0..self.len()).map(|node| {
-            let pushes = self.pushes(node);
-            let mut entries: Vec<(usize, f64)> = Vec::with_capacity(D * pushes.len());
-            for (other, push) in pushes {
+            let mut entries: Vec<(usize, f64)> = Vec::new();
+            for (other, push) in self.pushes(node) {
                 let particle = self.nodes[other as usize] as usize;
                 entries.extend((0..D).map(|axis| (D * particle + axis, push[axis])));
             }
@@ -254,44 +287,19 @@ impl<const D: usize> Rings<D> {
     }
 
     /// What the pressure of one ring does to each node of the simplices around it.
-    fn pushes(&self, node: usize) -> Vec<(u32, Vector<D>)> {
-        let neighbours = &self.neighbours[self.neighbour_starts[node]..self.neighbour_starts[node + 1]];
-        let mut pushes = vec![Vector::zeros(); neighbours.len()];
-        self.add_pushes(node, &mut pushes);
-        neighbours.iter().copied().zip(pushes).collect()
-    }
-
-    /// Adds the same to `pushes`, one a neighbour.
-    fn add_pushes(&self, node: usize, pushes: &mut [Vector<D>]) {
-        let share = 1.0 / self.corners as f64;
-        let (from, to) = (self.starts[node], self.starts[node + 1]);
-        let slots = self.slots[self.corners * from..self.corners * to].chunks_exact(self.corners);
-        for (&place, slots) in self.around[from..to].iter().zip(slots) {
-            let first = place as usize / self.corners * self.corners;
-            for (gradient, &slot) in self.gradients[first..first + self.corners].iter().zip(slots) {
-                pushes[slot as usize] += gradient * share;
-            }
-        }
+    fn pushes(&self, node: usize) -> impl Iterator<Item = (u32, &[f64; D])> {
+        let row = self.neighbour_starts[node]..self.neighbour_starts[node + 1];
+        self.neighbours[row.clone()].iter().copied().zip(&self.pushes[row])
     }
 
     /// Diagonal of `R W R^T` with the inverse masses `W` of all particles.
     pub fn diagonal(&self, inverse_mass: &[f64]) -> Vec<f64> {
-        // What every simplex around a ring does to each of its particles adds up before it is squared.
-        let mut diagonal = vec![0.0; self.len()];
-        diagonal.par_chunks_mut(256).enumerate().for_each(|(chunk, diagonal)| {
-            let mut pushes = Vec::new();
-            for (node, diagonal) in (256 * chunk..).zip(diagonal) {
-                let (from, to) = (self.neighbour_starts[node], self.neighbour_starts[node + 1]);
-                pushes.clear();
-                pushes.resize(to - from, Vector::zeros());
-                self.add_pushes(node, &mut pushes);
-                let square = |(&other, push): (&u32, &Vector<D>)| {
-                    inverse_mass[self.nodes[other as usize] as usize] * push.norm_squared()
-                };
-                *diagonal = self.neighbours[from..to].iter().zip(&pushes).map(square).sum();
-            }
-        });
-        diagonal
+        let square = |(other, push): (u32, &[f64; D])| {
+            let inverse = inverse_mass[self.nodes[other as usize] as usize];
+            inverse * push.iter().map(|push| push * push).sum::<f64>()
+        };
+        let of = |node: usize| -> f64 { self.pushes(node).map(square).sum() };
+        (0..self.len()).into_par_iter().with_min_len(512).map(of).collect()
     }
 }
 

@@ -8,7 +8,8 @@
 //! | V velocity to n+1, friction at obstacles | [`Integrator::finish`] |
 //! | V self-repulsions | [`Integrator::repel_at_end`] |
 
-use super::velocity::{Constraints, Damped, add_resistance};
+use super::damped_mass::{Assembled, add_resistance};
+use super::velocity::{Constraints, Damped};
 use super::{
     Carriers, ConstraintRow, IntegrateError, IntegrationReport, Integrator, Link, Motion, Scheme, SolveCount,
 };
@@ -308,6 +309,7 @@ where
         report: &mut IntegrationReport,
     ) -> Result<Stages, IntegrateError> {
         self.kept.clear();
+        self.memory.iter_mut().for_each(Assembled::forget);
         self.ahead = if self.scheme == Scheme::LinearlyImplicit { dt } else { 0.0 };
         let [mut moving, resisted, missing] = match self.scheme {
             Scheme::Newmark => [self.explicit_half(solid, motion, dt)?, Vec::new(), Vec::new()],
@@ -541,7 +543,10 @@ where
         let mut force = vec![0.0; velocity.len()];
         solid.add_elastic(&mut force);
         solid.add_gravity(&mut force);
-        if self.resists(solid) {
+        let known = |force: &mut [f64]| {
+            self.memory.as_ref().is_some_and(|memory| memory.add_forces(solid, self.ahead, velocity, force))
+        };
+        if self.resists(solid) && !known(&mut force) {
             add_resistance(solid, self.ahead, velocity, &mut force);
         }
         force

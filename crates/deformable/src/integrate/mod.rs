@@ -5,6 +5,7 @@
 
 mod carriers;
 mod constrained;
+mod damped_mass;
 mod explicit;
 mod implicit;
 mod linear;
@@ -23,6 +24,8 @@ pub use explicit::Stages;
 pub use implicit::{ImplicitOptions, ImplicitScheme, LinearSolver, NewtonReport};
 pub use links::Link;
 pub use recording::Recording;
+
+use damped_mass::Assembled;
 
 use crate::collide::{Colliders, CollisionMethod, Layer, Obstacle, Touch};
 use crate::contact::{SelfContact, SelfContactReport};
@@ -349,6 +352,8 @@ where
     /// Velocity solves of the present step that stopped above their tolerance, near enough to go on.
     unfinished: usize,
     workspace: Workspace,
+    /// Matrix of the last velocity solve.
+    memory: Option<Assembled<D>>,
 }
 
 impl<const D: usize> Clone for Integrator<D>
@@ -371,6 +376,7 @@ where
             touches: self.touches.clone(),
             kept: self.kept.clone(),
             workspace: Workspace::default(),
+            memory: None,
             ..*self
         }
     }
@@ -410,6 +416,7 @@ where
             ahead: 0.0,
             unfinished: 0,
             workspace: Workspace::default(),
+            memory: None,
         }
     }
 

@@ -1,15 +1,17 @@
 //! Implicit damping: `(M - tau D) dv = tau (F + D v)` with pinned particles and normal constraints kept (spec 3.15, section 4). With linearly implicit elasticity `D - h K` takes the place
 //! of `D`: the elastic force `h` seconds on, by the positive semidefinite stiffness `K` of the last update.
 
-use super::constrained::{Constrained, ConstraintForm};
+use super::constrained::{Constrained, ConstraintForm, Keeping};
+use super::damped_mass::{Assembled, DampedMass, add_mean_diagonal, take_resistance};
 use super::{Carriers, IntegrateError, IntegrationReport, Integrator, Link, SolveCount};
 use crate::collide::Touch;
 use crate::force::read;
 use crate::solid::Solid;
 use splashdown_math::{Dim, Space, Vector};
-use splashdown_solve::vector::dot;
+use splashdown_solve::vector::{axpy, dot};
 use splashdown_solve::{
-    ConstraintFilter, Iteration, Jacobi, LinearOperator, SparseCholesky, Stopping, filtered_pcg,
+    BlockCsrMatrix, ConstraintFilter, Iteration, Jacobi, LinearOperator, SparseCholesky, Stopping,
+    filtered_pcg,
 };
 
 /// How far a released particle may go into what it touches, as a part of the distance to its neighbours.
@@ -40,64 +42,6 @@ struct Changed {
     /// What keeps the constraints (kg m/s).
     reaction: Vec<f64>,
     count: SolveCount,
-}
-
-/// Adds the forces (N) that are implicit in velocity solves: damping at `velocity`, and what elastic forces change by in `ahead` seconds of it.
-pub(super) fn add_resistance<const D: usize>(
-    solid: &Solid<D>,
-    ahead: f64,
-    velocity: &[f64],
-    out: &mut [f64],
-) {
-    solid.add_damping(velocity, out);
-    if ahead > 0.0 {
-        let mut change = vec![0.0; velocity.len()];
-        solid.add_stiffness(velocity, &mut change, true);
-        out.iter_mut().zip(&change).for_each(|(out, change)| *out -= ahead * change);
-    }
-}
-
-/// `M - tau B^T D B` over the particles and then the twists of their carriers.
-struct DampedMass<'a, const D: usize>
-where
-    Dim<D>: Space<D>,
-{
-    solid: &'a Solid<D>,
-    carriers: Option<&'a Carriers<D>>,
-    tau: f64,
-    ahead: f64,
-}
-
-impl<const D: usize> LinearOperator for DampedMass<'_, D>
-where
-    Dim<D>: Space<D>,
-{
-    fn rows(&self) -> usize {
-        D * self.solid.len() + self.carriers.map_or(0, |own| own.carriers.len() * Carriers::<D>::SIZE)
-    }
-    fn cols(&self) -> usize {
-        self.rows()
-    }
-    fn apply(&self, x: &[f64], y: &mut [f64]) {
-        y.fill(0.0);
-        let particles = D * self.solid.len();
-        if let Some(carriers) = self.carriers {
-            let (own, tail) = x.split_at(particles);
-            let mut all = own.to_vec();
-            carriers.spread(tail, &mut all);
-            let (y, sum) = y.split_at_mut(particles);
-            add_resistance(self.solid, self.ahead, &all, y);
-            carriers.gather(-self.tau, y, sum);
-            carriers.add_mass(tail, sum);
-        } else {
-            add_resistance(self.solid, self.ahead, x, y);
-        }
-        for ((y, x), mass) in y.chunks_exact_mut(D).zip(x.chunks_exact(D)).zip(self.solid.masses()) {
-            for axis in 0..D {
-                y[axis] = mass * x[axis] - self.tau * y[axis];
-            }
-        }
-    }
 }
 
 /// Removes what pins and contacts forbid: all of a pinned particle's velocity, the span of the contact normals of a touching one.
@@ -183,10 +127,10 @@ where
     }
 
     /// What stands for the matrix of a velocity solve, one number (kg) a particle: masses, with the mean diagonal of the stiffness where that is implicit.
-    fn metric(&self, solid: &Solid<D>, tau: f64) -> Vec<f64> {
+    fn metric(&self, solid: &Solid<D>, resistance: &BlockCsrMatrix<D>) -> Vec<f64> {
         let mut metric = solid.masses().to_vec();
         if self.ahead > 0.0 {
-            solid.add_mean_diagonal(tau * self.ahead, tau, &mut metric);
+            add_mean_diagonal(resistance, &mut metric);
         }
         metric
     }
@@ -203,9 +147,10 @@ where
     ) -> Result<Damped, IntegrateError> {
         let mut links = links.to_vec();
         let mut count = SolveCount::default();
+        let resistance = Assembled::new(solid, tau, self.ahead, self.memory.take());
         for last in [false, false, false, true] {
             let Changed { change, reaction, count: more } =
-                self.linked_change(solid, velocity, tau, &links, true)?;
+                self.linked_change(solid, &resistance.matrix, velocity, tau, &links, true)?;
             count.add(&more);
             if self.ahead > 0.0 && !last {
                 let push = |link: &Link<D>| read::<D>(&reaction, link.particle).dot(&link.normal);
@@ -218,6 +163,7 @@ where
             }
             let damped = self.release(solid, position, velocity, &links, change, &reaction, count);
             self.kept = links;
+            self.memory = Some(resistance);
             return Ok(damped);
         }
         Err(IntegrateError::Solve("contacts that come and go".into()))
@@ -236,7 +182,10 @@ where
         report: &mut IntegrationReport,
     ) -> Result<Vec<f64>, IntegrateError> {
         let links = self.links.clone();
-        let Changed { change, count, .. } = self.linked_change(solid, velocity, tau, &links, true)?;
+        let resistance = Assembled::new(solid, tau, self.ahead, self.memory.take());
+        let Changed { change, count, .. } =
+            self.linked_change(solid, &resistance.matrix, velocity, tau, &links, true)?;
+        self.memory = Some(resistance);
         report.count(&count);
         Ok(self.after(velocity, change))
     }
@@ -257,7 +206,10 @@ where
             let (particle, normal) = (touch.node, touch.normal);
             Link { particle, carrier: None, normal, arm: Vector::zeros(), change: 0.0 }
         }));
-        let Changed { change, count, .. } = self.linked_change(solid, velocity, dt, &links, false)?;
+        let resistance = Assembled::new(solid, dt, self.ahead, self.memory.take());
+        let Changed { change, count, .. } =
+            self.linked_change(solid, &resistance.matrix, velocity, dt, &links, false)?;
+        self.memory = Some(resistance);
         report.count(&count);
         Ok(self.after(velocity, change))
     }
@@ -328,6 +280,7 @@ where
     fn linked_change(
         &self,
         solid: &Solid<D>,
+        resistance: &BlockCsrMatrix<D>,
         velocity: &[f64],
         tau: f64,
         links: &[Link<D>],
@@ -342,6 +295,7 @@ where
             if let Some(carriers) = carriers {
                 carriers.take_weights(solid, 1.0, &mut force);
             }
+            force.iter_mut().for_each(|force| *force *= tau);
         }
         let gravity = if driven { solid.gravity } else { Vector::zeros() };
         let form = match self.form {
@@ -351,64 +305,76 @@ where
             }
             form => form,
         };
-        let coupled = matches!(form, ConstraintForm::PositiveDefinite | ConstraintForm::Indefinite);
-        let mut explicit = if coupled { force.clone() } else { Vec::new() };
-        add_resistance(solid, self.ahead, velocity, &mut force);
-        force.iter_mut().for_each(|force| *force *= tau);
-        if let Some(carriers) = carriers {
-            let mut tail = vec![0.0; carriers.carriers.len() * Carriers::<D>::SIZE];
-            carriers.gather(1.0, &mut force, &mut tail);
-            carriers.add_gravity(tau, &gravity, &mut tail);
-            force.extend(tail);
-        }
-        let pinned = solid.pinned();
-        let metric = self.metric(solid, tau);
-        let constrained = Constrained::new(links, &self.rows, &metric, pinned, carriers);
-        if coupled {
-            explicit.iter_mut().for_each(|force| *force *= tau);
+        let with_carriers = |mut impulse: Vec<f64>| {
             if let Some(carriers) = carriers {
                 let mut tail = vec![0.0; carriers.carriers.len() * Carriers::<D>::SIZE];
-                carriers.gather(1.0, &mut explicit, &mut tail);
+                carriers.gather(1.0, &mut impulse, &mut tail);
                 carriers.add_gravity(tau, &gravity, &mut tail);
-                explicit.extend(tail);
+                impulse.extend(tail);
             }
+            impulse
+        };
+        let coupled = matches!(form, ConstraintForm::PositiveDefinite | ConstraintForm::Indefinite);
+        let explicit = if coupled { with_carriers(force.clone()) } else { Vec::new() };
+        take_resistance(resistance, velocity, &mut force);
+        let force = with_carriers(force);
+        let metric = self.metric(solid, resistance);
+        let constrained = Constrained::new(links, &self.rows, &metric, solid.pinned(), carriers);
+        let operator = DampedMass { solid, carriers, resistance };
+        let (change, taken) = if coupled {
             let stopping =
                 Stopping { max_iterations: 10 * self.max_iterations, ..Stopping::relative(self.tolerance) };
             let (change, iterations) =
                 constrained.solve_coupled(solid, form, tau, velocity, &explicit, stopping)?;
-            let mut reaction = vec![0.0; change.len()];
-            DampedMass { solid, carriers, tau, ahead: self.ahead }.apply(&change, &mut reaction);
-            reaction.iter_mut().zip(&force).for_each(|(reaction, force)| *reaction -= force);
-            let count = SolveCount { iterations, ..SolveCount::default() };
-            return Ok(Changed { change, reaction, count });
-        }
-        let keeping = constrained.keeping(form)?;
-        let operator = DampedMass { solid, carriers, tau, ahead: self.ahead };
-        let zero_fixed = |v: &mut [f64]| {
-            let (own, tail) = v.split_at_mut(count);
-            for (v, _) in own.chunks_exact_mut(D).zip(pinned).filter(|(_, pinned)| **pinned) {
-                v.fill(0.0);
+            (change, SolveCount { iterations, ..SolveCount::default() })
+        } else {
+            let keeping = constrained.keeping(form)?;
+            let (change, taken) = self.projected_change(&operator, &metric, &keeping, &force)?;
+            (change, SolveCount { kept: links.len() + self.rows.len(), ..taken })
+        };
+        let mut reaction = vec![0.0; change.len()];
+        operator.apply(&change, &mut reaction);
+        reaction.iter_mut().zip(&force).for_each(|(reaction, force)| *reaction -= force);
+        Ok(Changed { change, reaction, count: taken })
+    }
+
+    /// The change of velocity by the impulses `force` with everything kept, by conjugate gradients whose directions keep it; the preconditioner is the inverse of `metric`.
+    fn projected_change(
+        &self,
+        operator: &DampedMass<'_, D>,
+        metric: &[f64],
+        keeping: &Keeping<'_, D>,
+        force: &[f64],
+    ) -> Result<(Vec<f64>, SolveCount), IntegrateError> {
+        let DampedMass { solid, carriers, .. } = *operator;
+        let masses: Vec<f64> = metric.iter().flat_map(|&mass| [mass; D]).collect();
+        let moves = metric.iter().zip(solid.pinned());
+        let inverses: Vec<f64> =
+            moves.flat_map(|(mass, pinned)| [if *pinned { 0.0 } else { mass.recip() }; D]).collect();
+        let count = masses.len();
+        let divide = |r: &[f64], z: &mut [f64]| {
+            let ((own, tail), (z, z_tail)) = (r.split_at(count), z.split_at_mut(count));
+            for i in 0..count {
+                z[i] = own[i] * inverses[i];
             }
+            z_tail.copy_from_slice(tail);
             if let Some(carriers) = carriers {
-                carriers.filter(tail);
+                carriers.divide_by_mass(z_tail);
+                carriers.filter(z_tail);
             }
         };
-        let divided = |r: &[f64]| {
-            let mut z = r.to_vec();
-            for (z, mass) in z[..count].chunks_exact_mut(D).zip(&metric) {
-                z.iter_mut().for_each(|z| *z /= mass);
+        // The inverse of the metric, then what keeps the links. Only what these leave of a residual counts; the rest would swamp it (Gould, Hribar and Nocedal 2001, residual update).
+        let precondition = |r: &mut [f64], z: &mut [f64]| {
+            divide(r, z);
+            keeping.project(z, false);
+            let ((r, r_tail), (z, z_tail)) = (r.split_at_mut(count), z.split_at(count));
+            for i in 0..count {
+                r[i] = masses[i] * z[i];
             }
+            r_tail.fill(0.0);
             if let Some(carriers) = carriers {
-                carriers.divide_by_mass(&mut z[count..]);
+                carriers.add_mass(z_tail, r_tail);
             }
-            zero_fixed(&mut z);
-            z
-        };
-        // The inverse of the metric, then what keeps the links.
-        let precondition = |r: &[f64]| {
-            let mut z = divided(r);
-            keeping.project(&mut z, false);
-            z
         };
         // A change that keeps the links, and from there what is left.
         let mut change = vec![0.0; force.len()];
@@ -416,23 +382,13 @@ where
         let mut image = vec![0.0; force.len()];
         operator.apply(&change, &mut image);
         let mut residual: Vec<f64> = force.iter().zip(&image).map(|(f, a)| f - a).collect();
-        // Only what the links leave of a residual counts; the rest would swamp it (Gould, Hribar and Nocedal 2001, residual update).
-        let times_mass = |z: &[f64]| {
-            let mut r = vec![0.0; z.len()];
-            for ((r, z), mass) in r[..count].chunks_exact_mut(D).zip(z.chunks_exact(D)).zip(&metric) {
-                r.iter_mut().zip(z).for_each(|(r, z)| *r = mass * z);
-            }
-            if let Some(carriers) = carriers {
-                carriers.add_mass(&z[count..], &mut r[count..]);
-            }
-            r
-        };
+        let mut z = vec![0.0; force.len()];
+        divide(&residual, &mut z);
         // Driven below what sweeps leave of the constraints, the iteration would find the forbidden directions and amplify them.
-        let leak = keeping.leak(&divided(&residual));
+        let leak = keeping.leak(&z);
         let loosened = usize::from(self.tolerance < leak);
         let tolerance = self.tolerance.max(leak);
-        let mut z = precondition(&residual);
-        residual = times_mass(&z);
+        precondition(&mut residual, &mut z);
         let mut direction = z.clone();
         let mut rho = dot(&residual, &z);
         let enough = tolerance * tolerance * rho;
@@ -444,10 +400,9 @@ where
                 break;
             }
             let length = rho / curvature;
-            change.iter_mut().zip(&direction).for_each(|(x, d)| *x += length * d);
-            residual.iter_mut().zip(&image).for_each(|(r, a)| *r -= length * a);
-            z = precondition(&residual);
-            residual = times_mass(&z);
+            axpy(length, &direction, &mut change);
+            axpy(-length, &image, &mut residual);
+            precondition(&mut residual, &mut z);
             let next = dot(&residual, &z);
             let ratio = next / rho;
             rho = next;
@@ -457,10 +412,7 @@ where
         if rho > 100.0 * enough && rho > 0.0 {
             return Err(IntegrateError::Solve(format!("no convergence after {iterations} iterations")));
         }
-        operator.apply(&change, &mut image);
-        image.iter_mut().zip(&force).for_each(|(image, force)| *image -= force);
-        let kept = links.len() + self.rows.len();
-        Ok(Changed { change, reaction: image, count: SolveCount { iterations, leak, loosened, kept } })
+        Ok((change, SolveCount { iterations, leak, loosened, kept: 0 }))
     }
 
     /// The change of `velocity` over `tau` seconds by the forces at the last update, damping implicit, and the number of iterations. That of the carriers is left
@@ -489,9 +441,11 @@ where
             constraints.filter(&mut force);
             return Ok((force, 0));
         }
-        add_resistance(solid, self.ahead, velocity, &mut force);
+        let resistance = Assembled::new(solid, tau, self.ahead, self.memory.take());
         force.iter_mut().for_each(|force| *force *= tau);
-        let mut diagonal: Vec<f64> = self.metric(solid, tau).iter().flat_map(|&mass| [mass; D]).collect();
+        take_resistance(&resistance.matrix, velocity, &mut force);
+        let mut diagonal: Vec<f64> =
+            self.metric(solid, &resistance.matrix).iter().flat_map(|&mass| [mass; D]).collect();
         let carriers = self.carriers.as_ref();
         if let Some(carriers) = carriers {
             let own = carriers.diagonal();
@@ -508,7 +462,7 @@ where
         let weights = preconditioner.inverse_diagonal().to_vec();
         let mut iteration = Iteration { weights: Some(&weights), ..Iteration::new(stopping) };
         let mut change = vec![0.0; force.len()];
-        let operator = DampedMass { solid, carriers, tau, ahead: self.ahead };
+        let operator = DampedMass { solid, carriers, resistance: &resistance.matrix };
         let workspace = &mut self.workspace;
         let mut report = filtered_pcg(
             &operator,
@@ -547,6 +501,7 @@ where
             return Err(IntegrateError::Solve(reason));
         }
         self.unfinished += usize::from(!report.outcome.converged());
+        self.memory = Some(resistance);
         if let Some(carriers) = &mut self.carriers {
             carriers.take_change(&change[velocity.len()..]);
             change.truncate(velocity.len());
