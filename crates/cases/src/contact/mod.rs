@@ -59,4 +59,5 @@ pub(super) const CASES: &[Case] = &[
     soak::CASE,
     soak::SMALL,
     soak::SEED,
+    soak::SEEDS,
 ];

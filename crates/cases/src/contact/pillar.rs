@@ -39,7 +39,7 @@ fn fall(dt: f64, fix: EnergyFix) -> Result<Fall, CaseError> {
     let mass = 2000.0 * EDGES.iter().product::<f64>();
     let middle = Vector::from([0.0, 4.0, 0.0]);
     let rotation = Dim::<3>::exp(&Spin::<3>::from([0.0, 0.0, 35f64.to_radians()]));
-    let spin = Vector::from([6.0, 2.0, 3.0]);
+    let spin = Vector::from([12.0, 4.0, 6.0]);
     for index in 0..COUNT.iter().product() {
         let cell = [index % COUNT[0], index / COUNT[0] % COUNT[1], index / (COUNT[0] * COUNT[1])];
         let local = Vector::<3>::from_fn(|a, _| (cell[a] as f64 - 0.5 * (COUNT[a] as f64 - 1.0)) * EDGES[a]);

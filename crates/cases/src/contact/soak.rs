@@ -205,6 +205,44 @@ pub(super) const SEED: Case = Case {
     ..CASE
 };
 
+/// Scenes in the plane in which light bodies were sent or pressed through walls by heavy ones (all but the last), or gained energy (80, 95).
+const FOUND: [(Block, u64); 8] = [
+    (Block::Box, 25),
+    (Block::Box, 100),
+    (Block::Box, 139),
+    (Block::Mesh, 9),
+    (Block::Mesh, 80),
+    (Block::Mesh, 125),
+    (Block::Mesh, 141),
+    (Block::Mesh, 95),
+];
+
+/// The same scenes again.
+pub(super) const SEEDS: Case = Case {
+    name: "rigid/soak-seeds",
+    summary: "light bodies that heavy ones send towards walls stay in front of them",
+    speed: Speed::Fast,
+    seconds: 4.0,
+    run: |out| {
+        for (walls, seed) in FOUND {
+            let found = soak::<2>(seed, 10.0, Some(walls), ALL)?;
+            let resolution = format!("2D, walls by {walls:?}, seed {seed}, 10 s").to_lowercase();
+            out.at_most(
+                "largest gain of energy / energy at the start",
+                &resolution,
+                found.gain,
+                1e-9,
+                "soak",
+            );
+            let row = "furthest a centre of mass is behind a wall (m)";
+            out.at_most(row, &resolution, found.outside, 0.5, "soak");
+            out.at_most("the same at the end (m)", &resolution, found.left, 0.0, "soak");
+        }
+        Ok(())
+    },
+    ..CASE
+};
+
 /// Kinds of [`solid`] with and without those that are met by their surfaces or part by part.
 const PLAIN: f64 = 5.0;
 const ALL: f64 = 7.0;

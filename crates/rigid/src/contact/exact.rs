@@ -577,3 +577,74 @@ fn eliminate(matrix: &mut [f64], x: &mut [f64]) -> Option<()> {
     }
     x.iter().all(|x| x.is_finite()).then_some(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use splashdown_solve::testing::TestNumbers;
+
+    fn random(n: usize, rank: usize, numbers: &mut TestNumbers) -> (Vec<f64>, Vec<f64>) {
+        // Masses that differ by six orders.
+        let factor: Vec<f64> = (0..n * rank)
+            .map(|k| numbers.uniform(-1.0, 1.0) * 10f64.powf(-3.0 + 6.0 * ((k % rank) as f64 / rank as f64)))
+            .collect();
+        let entry = |i: usize, j: usize| (0..rank).map(|k| factor[i * rank + k] * factor[j * rank + k]).sum();
+        let matrix = (0..n * n).map(|at| entry(at / n, at % n)).collect();
+        // Speeds that some impulses make.
+        let wanted: Vec<f64> = (0..rank).map(|_| numbers.uniform(-1.0, 1.0)).collect();
+        let speeds = (0..n).map(|i| (0..rank).map(|k| factor[i * rank + k] * wanted[k]).sum()).collect();
+        (matrix, speeds)
+    }
+
+    /// Both ways end where no row can be improved: inside no speed is left, at a bound it leads outwards. Redundant rows and unequal masses do no harm.
+    #[test]
+    fn minima_are_complementary() {
+        let mut numbers = TestNumbers::new(3);
+        for case in 0..200 {
+            let n = 1 + case % 24;
+            let (matrix, speeds) = random(n, n + 2 - case % 4, &mut numbers);
+            let quadratic = Quadratic::turned(&matrix, &speeds, &[]);
+            let bounds: Vec<[f64; 2]> = (0..n)
+                .map(|i| if (i + case) % 3 == 0 { [-0.1, 0.1] } else { [0.0, f64::INFINITY] })
+                .collect();
+            let (mut x, mut places) = (vec![0.0; n], vec![Place::Low; n]);
+            assert!(quadratic.minimise(&bounds, &mut places, &mut x).is_some(), "case {case}");
+            for i in 0..n {
+                let [low, high] = bounds[i];
+                assert!(x[i] >= low && x[i] <= high, "case {case}");
+                let terms = || (0..n).map(|j| matrix[i * n + j] * x[j]);
+                let left = speeds[i] + terms().sum::<f64>();
+                let size = speeds[i].abs() + terms().map(f64::abs).sum::<f64>();
+                let fine =
+                    left.abs() <= 1e-6 * size || (x[i] == low && left > 0.0) || (x[i] == high && left < 0.0);
+                assert!(fine, "case {case}, row {i}: {} in {low}..{high}, speed {left} of {size}", x[i]);
+            }
+            assert!(
+                quadratic.value(&x.iter().zip(&quadratic.scale).map(|(x, s)| x * s).collect::<Vec<_>>())
+                    <= 0.0
+            );
+        }
+    }
+
+    /// A block of 2 kg that slides at 3 m/s and falls at 1 m/s: the ground takes 2 kg m/s, friction a third of it.
+    #[test]
+    fn sliding_rows_have_the_limits_of_their_loads() {
+        let matrix = [0.5, 0.0, 0.0, 0.5];
+        let friction = Friction {
+            manifold: 0,
+            rows: 1..2,
+            first: 1,
+            points: 0,
+            shares: std::array::from_fn(|k| if k == 0 { 1.0 / 3.0 } else { 0.0 }),
+            limit: 0.1,
+            sliding: None,
+        };
+        let quadratic = Quadratic::turned(&matrix, &[-1.0, 3.0], std::slice::from_ref(&friction));
+        let (mut x, mut places) = (vec![0.0; 2], vec![Place::Low; 2]);
+        let bounds = [[0.0, f64::INFINITY], [-0.1, 0.1]];
+        assert!(quadratic.minimise(&bounds, &mut places, &mut x).is_some());
+        assert_eq!(places, [Place::Free, Place::Low]);
+        let exact = quadratic.with_limits(&[friction], &places, 1e-9).unwrap();
+        assert!((exact[0] - 2.0).abs() < 1e-9 && (exact[1] + 2.0 / 3.0).abs() < 1e-9, "{exact:?}");
+    }
+}

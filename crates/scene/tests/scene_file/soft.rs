@@ -2,6 +2,7 @@
 
 use splashdown_couple::World;
 use splashdown_deformable::contact::intersections;
+use splashdown_math::Vector;
 use splashdown_scene::{AnyWorld, Scene, build};
 
 fn three(text: &str) -> World<3> {
