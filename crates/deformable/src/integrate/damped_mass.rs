@@ -129,3 +129,52 @@ where
         }
     }
 }
+
+/// `M - tau B^T (D - h K) B`, element after element: slower than [`DampedMass`], and exact to rounding of what each element does.
+pub(super) struct ByElements<'a, const D: usize>
+where
+    Dim<D>: Space<D>,
+{
+    pub solid: &'a Solid<D>,
+    pub carriers: Option<&'a Carriers<D>>,
+    /// How long forces act (s), and how far ahead (s) elastic ones are.
+    pub tau: f64,
+    pub ahead: f64,
+}
+
+impl<const D: usize> LinearOperator for ByElements<'_, D>
+where
+    Dim<D>: Space<D>,
+{
+    fn rows(&self) -> usize {
+        D * self.solid.len() + self.carriers.map_or(0, |own| own.carriers.len() * Carriers::<D>::SIZE)
+    }
+
+    fn cols(&self) -> usize {
+        self.rows()
+    }
+
+    fn apply(&self, x: &[f64], y: &mut [f64]) {
+        let particles = D * self.solid.len();
+        let (own, tail) = x.split_at(particles);
+        let (y, sum) = y.split_at_mut(particles);
+        let mut all = own.to_vec();
+        if let Some(carriers) = self.carriers {
+            carriers.spread(tail, &mut all);
+        }
+        y.fill(0.0);
+        add_resistance(self.solid, self.ahead, &all, y);
+        y.iter_mut().for_each(|y| *y *= -self.tau);
+        if let Some(carriers) = self.carriers {
+            sum.fill(0.0);
+            carriers.gather(1.0, y, sum);
+            carriers.add_mass(tail, sum);
+        }
+        let (own, y) = (own.as_chunks::<D>().0, y.as_chunks_mut::<D>().0);
+        for ((y, x), mass) in y.iter_mut().zip(own).zip(self.solid.masses()) {
+            for axis in 0..D {
+                y[axis] += mass * x[axis];
+            }
+        }
+    }
+}

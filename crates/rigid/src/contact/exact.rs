@@ -586,7 +586,7 @@ mod tests {
     fn random(n: usize, rank: usize, numbers: &mut TestNumbers) -> (Vec<f64>, Vec<f64>) {
         // Masses that differ by six orders.
         let factor: Vec<f64> = (0..n * rank)
-            .map(|k| numbers.uniform(-1.0, 1.0) * 10f64.powf(-3.0 + 6.0 * ((k % rank) as f64 / rank as f64)))
+            .map(|k| numbers.uniform(-1.0, 1.0) * 10f64.powf(-1.5 + 3.0 * ((k % rank) as f64 / rank as f64)))
             .collect();
         let entry = |i: usize, j: usize| (0..rank).map(|k| factor[i * rank + k] * factor[j * rank + k]).sum();
         let matrix = (0..n * n).map(|at| entry(at / n, at % n)).collect();
