@@ -611,12 +611,13 @@ mod tests {
             assert!(quadratic.minimise(&bounds, &mut places, &mut x).is_some(), "case {case}");
             for i in 0..n {
                 let [low, high] = bounds[i];
-                assert!(x[i] >= low && x[i] <= high, "case {case}");
+                assert!(x[i] >= low - 1e-12 && x[i] <= high + 1e-12, "case {case}");
                 let terms = || (0..n).map(|j| matrix[i * n + j] * x[j]);
                 let left = speeds[i] + terms().sum::<f64>();
                 let size = speeds[i].abs() + terms().map(f64::abs).sum::<f64>();
-                let fine =
-                    left.abs() <= 1e-6 * size || (x[i] == low && left > 0.0) || (x[i] == high && left < 0.0);
+                // Bounds are those in scale, rounded.
+                let at = |bound: f64| (x[i] - bound).abs() <= 1e-12;
+                let fine = left.abs() <= 1e-6 * size || (at(low) && left > 0.0) || (at(high) && left < 0.0);
                 assert!(fine, "case {case}, row {i}: {} in {low}..{high}, speed {left} of {size}", x[i]);
             }
             assert!(
