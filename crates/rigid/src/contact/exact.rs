@@ -606,7 +606,7 @@ mod tests {
             let n = 1 + case % 24;
             let (matrix, speeds) = random(n, n + 2 - case % 4, &mut numbers);
             let quadratic = Quadratic::turned(&matrix, &speeds, &[]);
-            let of = |i: usize| if (i + case) % 3 == 0 { [-0.1, 0.1] } else { [0.0, f64::INFINITY] };
+            let of = |i: usize| if (i + case).is_multiple_of(3) { [-0.1, 0.1] } else { [0.0, f64::INFINITY] };
             let scaled =
                 |i: usize| of(i).map(|bound| if bound == 0.0 { 0.0 } else { bound * quadratic.scale[i] });
             let (bounds, scaled): (Vec<_>, Vec<_>) = (0..n).map(|i| (of(i), scaled(i))).unzip();
