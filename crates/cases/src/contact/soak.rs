@@ -5,7 +5,8 @@
 //! Source: conservation; the project's soak of 500 scenes of 10 s.
 //!
 //! Seed 196 once gained 9 % of its energy: two bodies that meet in the air got back the angular momentum that moving them had cost, at the expense of
-//! nobody. It is a fast case of its own.
+//! nobody. Seed 439 gained 2.5e-4: a heavy body between a wall and a light torus was exempt from the limit of energy, since the torus rolls as a polyhedron. They are a fast
+//! case of their own.
 
 use super::set_up::{BLOCKS, Block, add, shared, step, world};
 use crate::{Case, CaseError, Measurements, Speed};
@@ -191,22 +192,29 @@ pub(super) const SMALL: Case = Case {
     ..CASE
 };
 
-/// A scene that once gained energy.
+/// Scenes that once gained energy.
 pub(super) const SEED: Case = Case {
-    name: "rigid/soak-seed-196",
-    summary: "two bodies that collide in the air gain no energy",
+    name: "rigid/soak-seeds-energy",
+    summary: "bodies that collide in the air, or press a light ring against a wall, gain no energy",
     speed: Speed::Fast,
     seconds: 1.0,
     run: |out| {
-        let Outcome { gain, .. } = soak::<3>(196, 10.0, None, PLAIN)?;
-        out.at_most("largest gain of energy / energy at the start", "seed 196, 10 s", gain, 1e-9, "soak");
+        for seed in [196, 439] {
+            let Outcome { gain, .. } = soak::<3>(seed, 10.0, None, PLAIN)?;
+            let resolution = format!("seed {seed}, 10 s");
+            out.at_most("largest gain of energy / energy at the start", &resolution, gain, 1e-9, "soak");
+        }
         Ok(())
     },
     ..CASE
 };
 
 /// Scenes in the plane in which light bodies were sent or pressed through walls by heavy ones (all but the last), or gained energy (80, 95).
-const FOUND: [(Block, u64); 8] = [
+const FOUND: [(Block, u64); 12] = [
+    (Block::Box, 1),
+    (Block::Hull, 25),
+    (Block::Mesh, 14),
+    (Block::Parts, 125),
     (Block::Box, 25),
     (Block::Box, 100),
     (Block::Box, 139),

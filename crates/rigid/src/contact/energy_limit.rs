@@ -13,7 +13,7 @@ where
     Dim<D>: Space<D>,
 {
     /// Scales the velocities of each island so that its energy is at most that of `before`, the state at the start of the step, under `gravity`
-    /// (m/s^2). Islands are left as they are if they can gain energy: by drives of joints, moving supports, or what else pushes on the bodies `pushed`; so are those with shapes known by samples (not meshes: they are the polyhedra that they roll as) or particles. Bounces gain none: bodies
+    /// (m/s^2). Islands are left as they are if they can gain energy: by drives of joints, moving supports, or what else pushes on the bodies `pushed`; so are those with particles, and those with round shapes known by samples may gain what these gain themselves. Bounces gain none: bodies
     /// that bounce are moved to where they would have (`land`). Of bodies that nothing holds only the motion relative to each other is scaled: their
     /// momentum and angular momentum stay.
     #[inline(never)]
@@ -49,13 +49,11 @@ where
         for (i, (body, motion)) in stage.bodies.iter().zip(motions.iter()).enumerate() {
             exempt[i] |= body.kind == Kind::Kinematic && *motion != Motion::zero();
         }
-        // What is round and known by its particles rolls as a polyhedron: its energy goes up and down, and taking off what goes up would brake.
+        // What is round and known by its particles rolls as a polyhedron: its energy goes up and down, and taking off what goes up would brake. So an island may gain what those gain.
         let round_by_particles = |geometry: &Geometry<D>| {
             geometry.is_by_particles() && !matches!(geometry.solid(), Solid::Mesh { .. })
         };
-        for (i, body) in stage.bodies.iter().enumerate().filter(|(_, body)| body.is_dynamic()) {
-            exempt[i] |= body.geometry.as_deref().is_some_and(round_by_particles);
-        }
+        let rolls = |i: &usize| stage.bodies[*i].geometry.as_deref().is_some_and(round_by_particles);
         for island in &self.islands {
             let held = island.inverse.iter().any(|inverse| inverse.is_infinite());
             if !held || island.bodies.iter().any(|&i| exempt[i as usize]) {
@@ -63,8 +61,14 @@ where
             }
             let responds = |i: &usize| stage.bodies[*i].is_dynamic();
             let members = || island.bodies.iter().map(|&i| i as usize).filter(responds);
-            let allowed = allowed_energy(stage, gravity, before, frames, members());
-            let kinetic: f64 = members().map(|i| self.kinetic(stage, i, &motions[i])).sum();
+            let kinetic_of = |i: usize| self.kinetic(stage, i, &motions[i]);
+            let own_gain = |i: usize| {
+                let allowed = allowed_energy(stage, gravity, before, frames, std::iter::once(i));
+                (kinetic_of(i) - allowed).max(0.0)
+            };
+            let rolling: f64 = members().filter(rolls).map(own_gain).sum();
+            let allowed = allowed_energy(stage, gravity, before, frames, members()) + rolling;
+            let kinetic: f64 = members().map(kinetic_of).sum();
             if !(kinetic > allowed * (1.0 + 1e-12)) {
                 continue;
             }

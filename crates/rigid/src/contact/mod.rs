@@ -131,6 +131,8 @@ where
     /// For what bodies meet that impacts send elsewhere.
     broad_again: BroadPhase<D>,
     contacts: Contacts<D>,
+    /// Motions around which contacts have been looked for.
+    seen: Vec<Motion<D>>,
     /// Does the pair touch in this step?
     processed: Vec<bool>,
     islands: Vec<Island<D>>,
@@ -206,26 +208,29 @@ where
         self.pressed.clear();
         self.bounced.clear();
         self.bounced.resize(self.contacts.pairs.len(), false);
+        self.seen.clear();
+        self.seen.extend_from_slice(half);
         let before: Vec<Motion<D>> = start.to_vec();
-        let mut looked_for = before.clone();
         let mut moving = Cow::Borrowed(half);
         for look in 0.. {
             match stage.options.method {
                 ContactMethod::Simultaneous => self.collide_simultaneously(stage, frames, start, &moving),
                 ContactMethod::Propagation => self.collide_pairs(stage, frames, start, &moving),
             }
-            let hit = hit_hard(stage, frames, &looked_for, start);
-            if look == MOST_LOOKS || !hit.contains(&true) {
+            if *start == before[..] {
                 break;
             }
             let moving = moving.to_mut();
-            for i in (0..hit.len()).filter(|&i| before[i] != start[i]) {
+            for i in (0..start.len()).filter(|&i| before[i] != start[i]) {
                 moving[i].velocity = half[i].velocity + (start[i].velocity - before[i].velocity);
                 moving[i].angular_momentum =
                     half[i].angular_momentum + (start[i].angular_momentum - before[i].angular_momentum);
             }
-            looked_for.copy_from_slice(start);
-            if !self.look_again(stage, frames, start, moving, &hit) {
+            let hit = hit_hard(stage, frames, &self.seen, moving);
+            if look == MOST_LOOKS
+                || !hit.contains(&true)
+                || !self.look_again(stage, frames, start, moving, &hit)
+            {
                 break;
             }
         }
@@ -242,6 +247,11 @@ where
         moving: &[Motion<D>],
         hit: &[bool],
     ) -> bool {
+        for (seen, moving) in
+            self.seen.iter_mut().zip(moving).zip(hit).filter_map(|(both, hit)| hit.then_some(both))
+        {
+            *seen = *moving;
+        }
         let found = Contacts::detect(stage, frames, start, moving, Some(hit), &mut self.broad_again);
         let known = self.contacts.pairs.clone();
         if !self.contacts.add_unknown(&found) {
@@ -273,12 +283,47 @@ where
             self.levels.clear();
             return;
         }
-        self.build_graph(stage, frames, start, half);
         self.land(stage, frames, half);
-        match stage.options.method {
-            ContactMethod::Simultaneous => self.solve_half(stage, frames, half, memory),
-            ContactMethod::Propagation => self.propagate(stage, frames, half, false),
+        // Joints, and impacts that were many, have sent bodies elsewhere, too.
+        self.meet_others(stage, frames, start, half);
+        let free = half.to_vec();
+        for look in 0.. {
+            self.build_graph(stage, frames, start, &free);
+            match stage.options.method {
+                ContactMethod::Simultaneous => self.solve_half(stage, frames, half, memory),
+                ContactMethod::Propagation => self.propagate(stage, frames, half, false),
+            }
+            if look == MOST_LOOKS || !self.meet_others(stage, frames, start, half) {
+                break;
+            }
+            half.copy_from_slice(&free);
         }
+    }
+
+    /// Finds what bodies meet that move, with the motions `half`, to where nothing has been looked for yet. Returns whether contact did not know of any of it.
+    fn meet_others(
+        &mut self,
+        stage: &ContactStage<'_, D>,
+        frames: &[Frame<D>],
+        start: &[Motion<D>],
+        half: &[Motion<D>],
+    ) -> bool {
+        let flung = sent_beyond(stage, frames, &self.seen, half);
+        if !flung.contains(&true) {
+            return false;
+        }
+        let new = self.look_again(stage, frames, start, half, &flung);
+        let touching = self.report.touching;
+        self.at.twists(stage.bodies, frames, half, &mut self.half_twists);
+        self.at.twists(stage.bodies, frames, start, &mut self.start_twists);
+        self.mark_meeting(stage, frames);
+        self.report.touching = self.processed.iter().filter(|processed| **processed).count();
+        if self.report.touching == touching && !new {
+            return false;
+        }
+        self.isolated.clear();
+        self.find_isolated(stage, frames, start);
+        true
     }
 
     /// What touching pairs did to each other in the last contact stage: the pair and the impulse on its first body (kg m/s). Nothing for propagation.
@@ -525,6 +570,32 @@ where
         !((moved + turned) * stage.dt <= detect::margin(geometry))
     };
     (0..before.len()).map(hard).collect()
+}
+
+/// Which bodies has contact sent to where, within the step, contacts were not looked for around them: away from the way that they had with `before`? What is
+/// stopped on its way is not among them.
+fn sent_beyond<const D: usize>(
+    stage: &ContactStage<'_, D>,
+    frames: &[Frame<D>],
+    before: &[Motion<D>],
+    after: &[Motion<D>],
+) -> Vec<bool>
+where
+    Dim<D>: Space<D>,
+{
+    let beyond = |i: usize| {
+        let (Some(geometry), false) = (&stage.bodies[i].geometry, before[i] == after[i]) else {
+            return false;
+        };
+        let (way, own) = (before[i].velocity, after[i].velocity);
+        let along =
+            if way.norm_squared() > 0.0 { (own.dot(&way) / way.norm_squared()).clamp(0.0, 1.0) } else { 0.0 };
+        let aside = (own - way * along).norm();
+        let spin = |motion: &Motion<D>| stage.bodies[i].spin_of(&frames[i], &motion.angular_momentum).norm();
+        let turned = (spin(&after[i]) - spin(&before[i])).max(0.0) * geometry.radius();
+        !((aside + turned) * stage.dt <= detect::margin(geometry))
+    };
+    (0..before.len()).map(beyond).collect()
 }
 
 /// Gives the bodies numbered `members` the angular momentum `lack` (kg m^2/s) by a common rotation about their centre of mass.

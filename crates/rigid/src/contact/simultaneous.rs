@@ -129,7 +129,7 @@ where
     }
 
     /// Marks the pairs that meet within the step with the present twists.
-    fn mark_meeting(&mut self, stage: &ContactStage<'_, D>, frames: &[Frame<D>]) {
+    pub(super) fn mark_meeting(&mut self, stage: &ContactStage<'_, D>, frames: &[Frame<D>]) {
         let bodies = stage.bodies;
         let (half_twists, start_twists) = (&self.half_twists, &self.start_twists);
         for (index, pair) in self.contacts.pairs.iter().enumerate() {
