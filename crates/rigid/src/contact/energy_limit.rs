@@ -54,13 +54,13 @@ where
             geometry.is_by_particles() && !matches!(geometry.solid(), Solid::Mesh { .. })
         };
         let rolls = |i: &usize| stage.bodies[*i].geometry.as_deref().is_some_and(round_by_particles);
-        for island in &self.islands {
-            let held = island.inverse.iter().any(|inverse| inverse.is_infinite());
-            if !held || island.bodies.iter().any(|&i| exempt[i as usize]) {
+        for (_, island) in self.partition.islands() {
+            let held = island.iter().any(|&i| self.at.inverse[i as usize].is_infinite());
+            if !held || island.iter().any(|&i| exempt[i as usize]) {
                 continue;
             }
             let responds = |i: &usize| stage.bodies[*i].is_dynamic();
-            let members = || island.bodies.iter().map(|&i| i as usize).filter(responds);
+            let members = || island.iter().map(|&i| i as usize).filter(responds);
             let kinetic_of = |i: usize| self.kinetic(stage, i, &motions[i]);
             let own_gain = |i: usize| {
                 let allowed = allowed_energy(stage, gravity, before, frames, std::iter::once(i));
@@ -74,7 +74,7 @@ where
             }
             let share = (allowed / kinetic).sqrt();
             self.report.energy_limited += kinetic - allowed;
-            for &i in &island.bodies {
+            for &i in island {
                 if stage.bodies[i as usize].is_dynamic() {
                     let motion = &mut motions[i as usize];
                     motion.velocity *= share;

@@ -25,12 +25,14 @@ mod manifold;
 mod memory;
 mod newton;
 mod options;
+mod partition;
 mod probes;
 mod projection;
 mod propagation;
 pub mod push_out;
 mod rest;
 mod round;
+mod rows;
 mod simultaneous;
 mod stacking;
 mod wide;
@@ -48,7 +50,7 @@ use crate::collide::Touch;
 use crate::joint::{Articulated, Columns};
 use crate::{Body, EnergyFix, Material, Motion, OrientationOrder};
 use configuration::Configuration;
-use gauss_seidel::Island;
+use partition::Partition;
 use splashdown_math::{Coordinates, Dim, Frame, Inertia, Space, Spin, Twist, Vector};
 use std::borrow::Cow;
 
@@ -135,9 +137,8 @@ where
     seen: Vec<Motion<D>>,
     /// Does the pair touch in this step?
     processed: Vec<bool>,
-    islands: Vec<Island<D>>,
-    /// Islands that are not used now, for their memory.
-    spare_islands: Vec<Island<D>>,
+    /// The islands of the simultaneous method.
+    partition: Partition<D>,
     /// Where things are in the present stage.
     at: Configuration<D>,
     start_twists: Vec<Twist<D>>,

@@ -2,8 +2,9 @@
 //! stack is resolved from the ground up in one pass. Bodies that rest on nothing of infinite mass share the displacement by mass.
 
 use super::configuration::Configuration;
-use super::gauss_seidel::{Form, Island};
+use super::gauss_seidel::Form;
 use super::joined::{UNMOVED, combined};
+use super::partition::Part;
 use super::{ContactSolver, ContactStage, Contacts, InverseInertia, both};
 use crate::Body;
 use crate::collide::Pose;
@@ -46,16 +47,16 @@ where
         self.at.place(bodies, frames);
         let processed = &self.processed;
         self.at.find_touches(bodies, &self.contacts, |pair| processed[pair]);
-        let responding = |of: &dyn Fn(&Island<D>) -> bool| {
+        let responding = |of: fn(&Part) -> bool| {
             let mut marked = vec![false; bodies.len()];
-            for island in self.islands.iter().filter(|island| of(island)) {
-                island.bodies.iter().for_each(|&i| marked[i as usize] = bodies[i as usize].is_dynamic());
+            for (_, members) in self.partition.islands().filter(|(part, _)| of(part)) {
+                members.iter().for_each(|&i| marked[i as usize] = bodies[i as usize].is_dynamic());
             }
             marked
         };
-        let piled = responding(&|island| island.form == Some(Form::Wide));
+        let piled = responding(|part| part.form == Some(Form::Wide));
         // Joints pass displacements on between levels.
-        let jointed = responding(&|island| !island.joined.is_empty());
+        let jointed = responding(|part| part.jointed);
         // Levels are frozen only within islands that something of infinite mass holds.
         let mut floating = vec![false; bodies.len()];
         for (members, ..) in &self.isolated {

@@ -8,7 +8,7 @@ use crate::collide::Touch;
 use crate::contact::gauss_seidel::{FEWEST_ACCELERATED, Island};
 use crate::contact::manifold::contact_frame;
 use crate::contact::projection::slack;
-use crate::contact::simultaneous::{SAME_PATCH, enough_iterations};
+use crate::contact::rows::{SAME_PATCH, enough_iterations};
 use crate::contact::{ContactStage, Contacts, InverseInertia};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Spin, Twist, Vector};
 use splashdown_parallel::prelude::*;
