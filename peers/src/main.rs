@@ -1,23 +1,38 @@
-//! Splashdown and rapier3d on the scenes PILE and HEAVY, one after the other in one run, one thread each, CPU time.
+//! Splashdown and rapier3d on the scenes PILE and HEAVY, one after the other in one run, each as its users step it.
 //!
-//! `cargo run --release --manifest-path peers/Cargo.toml [-- large]`: `large` adds the piles of 10 000 and 20 000.
+//! `cargo run --release --manifest-path peers/Cargo.toml [-- large] [one]`: `large` adds the piles of 10 000 and 20 000, `one` takes one thread instead of two.
 
 use rapier3d::prelude as rapier;
 use rustix::time::{ClockId, clock_gettime};
-use splashdown_math::{Dim, Frame, Space, Vector};
-use splashdown_rigid::{
-    Body, BodyState, ContactMemory, ContactOptions, ContactSolver, ContactStage, EnergyFix, Geometry, GeometryError,
-    Kind, Material, Motion, OrientationOrder,
-};
+use splashdown_couple::World;
+use splashdown_math::{Frame, Twist, Vector};
+use splashdown_rigid::{Body, Geometry, GeometryError, Kind, Material};
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Seconds simulated.
 const SECONDS: f64 = 5.0;
 
+/// What a simulated second takes (ms): by the clock, and of the time of all cores.
+#[derive(Clone, Copy)]
+struct Cost {
+    wall: f64,
+    cpu: f64,
+}
+
+impl Cost {
+    /// Of `SECONDS` simulated by `run`.
+    fn of<E>(run: impl FnOnce() -> Result<(), E>) -> Result<Self, E> {
+        let (wall, cpu) = (Instant::now(), cpu_seconds());
+        run()?;
+        let share = |seconds: f64| 1e3 * seconds / SECONDS;
+        Ok(Self { wall: share(wall.elapsed().as_secs_f64()), cpu: share(cpu_seconds() - cpu) })
+    }
+}
+
 /// What one program did with one scene.
 struct Outcome {
-    /// CPU time of a simulated second (ms).
-    cost: f64,
+    cost: Cost,
     /// Height of the highest body, or depth of the worst overlap (m).
     measure: f64,
     /// Fastest body at the end, and the root of the mean square (m/s).
@@ -29,7 +44,7 @@ struct Outcome {
 
 impl Outcome {
     /// From the places and velocities at the end.
-    fn new(cost: f64, spheres: bool, places: &[[f64; 3]], speeds: &[f64]) -> Self {
+    fn new(cost: Cost, spheres: bool, places: &[[f64; 3]], speeds: &[f64]) -> Self {
         let most = |values: &mut dyn Iterator<Item = f64>| values.fold(0.0, f64::max);
         let mut overlap = 0.0f64;
         if spheres {
@@ -52,6 +67,15 @@ impl Outcome {
             overlap,
         }
     }
+
+    fn print(&self, scene: &str, program: &str, rate: f64, spheres: bool) {
+        let Self { cost, measure, speed, jitter, overlap } = self;
+        let overlap = if spheres { format!("{:.2}", 1e3 * overlap) } else { "-".into() };
+        println!(
+            "| {scene} | {program} | 1/{rate} | {:.0} | {:.0} | {measure:.4} | {speed:.1e} | {jitter:.1e} | {overlap} |",
+            cost.wall, cost.cpu
+        );
+    }
 }
 
 /// CPU seconds of this process.
@@ -61,35 +85,27 @@ fn cpu_seconds() -> f64 {
 }
 
 fn main() {
-    let large = std::env::args().any(|word| word == "large");
-    let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(1).build() else { return };
+    let asked = |word: &str| std::env::args().any(|own| own == word);
+    let threads = if asked("one") { 1 } else { 2 };
+    let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(threads).build() else { return };
     pool.install(|| {
-        println!("PILE, {SECONDS} s simulated, no sleeping, one thread");
-        println!("| scene | program | step (s) | CPU ms a step | CPU ms a simulated second | top (m) | fastest at the end (m/s) | root mean square (m/s) | deepest overlap (mm) |");
+        println!("PILE, {SECONDS} s simulated, no sleeping, {threads} threads");
+        println!("| scene | program | step (s) | ms a simulated second | of it on all cores | top (m) | fastest at the end (m/s) | root mean square (m/s) | deepest overlap (mm) |");
         println!("|---|---|---|---|---|---|---|---|---|");
         let mut sizes = vec![[10, 10, 10]];
-        if large {
+        if asked("large") {
             sizes.extend([[20, 25, 20], [40, 25, 20]]);
         }
         for size in sizes {
             for spheres in [false, true] {
                 let what = if spheres { "spheres" } else { "boxes" };
                 let scene = format!("{} {what}", size.iter().product::<usize>());
-                let row = |program: &str, rate: f64, outcome: Outcome| {
-                    let Outcome { cost, measure, speed, jitter, overlap } = outcome;
-                    let overlap = if spheres { format!("{:.2}", 1e3 * overlap) } else { "-".into() };
-                    println!(
-                        "| {scene} | {program} | 1/{rate} | {:.1} | {cost:.0} | {measure:.4} | {speed:.1e} | {jitter:.1e} | {overlap} |",
-                        cost / rate
-                    );
-                };
-                for rate in [60.0, 30.0] {
-                    row("rapier3d 0.36", rate, rapier_pile(size, spheres, rate));
-                }
-                for rate in [60.0, 30.0] {
-                    match our_pile(size, spheres, rate) {
-                        Ok(outcome) => row("splashdown", rate, outcome),
-                        Err(error) => println!("{error}"),
+                for (program, run) in [("rapier3d 0.36", rapier_pile as Run), ("splashdown", our_pile)] {
+                    for rate in [60.0, 30.0] {
+                        match run(size, spheres, rate) {
+                            Ok(outcome) => outcome.print(&scene, program, rate, spheres),
+                            Err(error) => println!("{error}"),
+                        }
                     }
                 }
             }
@@ -102,6 +118,9 @@ fn main() {
         }
     });
 }
+
+/// A pile of such a size, of spheres or boxes, with so many steps a second.
+type Run = fn([usize; 3], bool, f64) -> Result<Outcome, String>;
 
 /// Centre of body `i` of the pile.
 fn place([nx, ny, _]: [usize; 3], i: usize) -> [f64; 3] {
@@ -126,7 +145,7 @@ fn vector([x, y, z]: [f64; 3]) -> rapier::Vector {
     rapier::Vector::new(x as f32, y as f32, z as f32)
 }
 
-fn rapier_pile(size: [usize; 3], spheres: bool, rate: f64) -> Outcome {
+fn rapier_pile(size: [usize; 3], spheres: bool, rate: f64) -> Result<Outcome, String> {
     let mut world = rapier::PhysicsWorld::default();
     world.integration_parameters.dt = (1.0 / rate) as f32;
     for (normal, point) in walls(size) {
@@ -147,17 +166,16 @@ fn rapier_pile(size: [usize; 3], spheres: bool, rate: f64) -> Outcome {
             shape.density(1000.0).friction(0.5).restitution(0.0),
         );
     }
-    let start = cpu_seconds();
-    for _ in 0..(SECONDS * rate).round() as usize {
-        world.step();
-    }
-    let cost = 1e3 * (cpu_seconds() - start) / SECONDS;
+    let cost = Cost::of(|| {
+        (0..(SECONDS * rate).round() as usize).for_each(|_| world.step());
+        Ok::<(), String>(())
+    })?;
     let bodies = || world.bodies.iter().map(|(_, body)| body).filter(|body| body.is_dynamic());
     let places: Vec<[f64; 3]> = bodies()
         .map(|body| [body.translation().x, body.translation().y, body.translation().z].map(f64::from))
         .collect();
     let speeds: Vec<f64> = bodies().map(|body| f64::from(body.linvel().length())).collect();
-    Outcome::new(cost, spheres, &places, &speeds)
+    Ok(Outcome::new(cost, spheres, &places, &speeds))
 }
 
 fn rapier_heavy(ratio: f64) -> f64 {
@@ -185,93 +203,25 @@ fn rapier_heavy(ratio: f64) -> f64 {
     worst
 }
 
-/// Our stages of contact in the order of the coupled step, with gravity; what the coupled step adds (springs, joints, copies of the state) is left out.
-struct Ours {
-    bodies: Vec<Body<3>>,
-    frames: Vec<Frame<3>>,
-    motions: Vec<Motion<3>>,
-    memory: ContactMemory<3>,
-    solver: ContactSolver<3>,
-    options: ContactOptions,
+fn our_world() -> Result<World<3>, String> {
+    World::new(Vector::from([0.0, -9.81, 0.0])).map_err(|error| error.to_string())
 }
 
-impl Ours {
-    fn new() -> Self {
-        Self {
-            bodies: Vec::new(),
-            frames: Vec::new(),
-            motions: Vec::new(),
-            memory: ContactMemory::default(),
-            solver: ContactSolver::default(),
-            options: ContactOptions::default(),
-        }
-    }
+fn add(
+    world: &mut World<3>,
+    kind: Kind,
+    geometry: &Arc<Geometry<3>>,
+    mass: f64,
+    position: [f64; 3],
+) -> Result<(), String> {
+    let body = Body::with_geometry("body", kind, mass, geometry.clone()).map_err(|error| error.to_string())?;
+    let frame = Frame { position: Vector::from(position), ..Frame::identity() };
+    world.add_body(body.material(Material::new(0.0, 0.5)), frame, Twist::zero());
+    Ok(())
+}
 
-    fn add(
-        &mut self,
-        kind: Kind,
-        geometry: &Arc<Geometry<3>>,
-        mass: f64,
-        position: [f64; 3],
-    ) -> Result<(), String> {
-        let body = Body::with_geometry("body", kind, mass, geometry.clone()).map_err(|error| error.to_string())?;
-        self.bodies.push(body.material(Material::new(0.0, 0.5)));
-        self.frames.push(Frame { position: Vector::from(position), rotation: Dim::<3>::identity() });
-        self.motions.push(Motion::zero());
-        Ok(())
-    }
-
-    fn fall(&self, motions: &mut [Motion<3>], time: f64) {
-        for (motion, _) in motions.iter_mut().zip(&self.bodies).filter(|(_, body)| body.is_dynamic()) {
-            motion.velocity.y -= 9.81 * time;
-        }
-    }
-
-    fn step(&mut self, dt: f64) {
-        let mut solver = std::mem::take(&mut self.solver);
-        let stage = ContactStage {
-            bodies: &self.bodies,
-            dt,
-            options: &self.options,
-            order: OrientationOrder::Second,
-            fix: EnergyFix::Always,
-            linked: &[],
-            asleep: &[],
-            siblings: &[],
-            soft_friction: &[],
-            articulated: None,
-        };
-        let before: Vec<BodyState<3>> = (self.frames.iter().zip(&self.motions))
-            .map(|(frame, motion)| BodyState {
-                frame: *frame,
-                velocity: motion.velocity,
-                angular_momentum: motion.angular_momentum,
-            })
-            .collect();
-        let mut motions = self.motions.clone();
-        let mut half = motions.clone();
-        self.fall(&mut half, 0.5 * dt);
-        let start = motions.clone();
-        solver.collide(&stage, &self.frames, &mut motions, &half);
-        for ((half, start), after) in half.iter_mut().zip(&start).zip(&motions) {
-            half.velocity += after.velocity - start.velocity;
-            half.angular_momentum += after.angular_momentum - start.angular_momentum;
-        }
-        solver.contact_half(&stage, &self.frames, &motions, &mut half, &self.memory);
-        let mut frames: Vec<Frame<3>> =
-            (0..half.len()).map(|i| stage.evolve(i, &self.frames[i], &half[i])).collect();
-        solver.push_out(&stage, &mut frames);
-        solver.turn_momenta(&stage, &self.frames, &frames, &mut motions);
-        solver.restore_angular_momentum(&stage, &frames, &mut motions);
-        self.fall(&mut motions, dt);
-        let mut memory = std::mem::take(&mut self.memory);
-        solver.contact_full(&stage, &frames, &mut motions, &mut memory);
-        solver.limit_energy(&stage, &Vector::from([0.0, -9.81, 0.0]), &before, &frames, &mut motions, &[]);
-        self.memory = memory;
-        self.solver = solver;
-        self.frames = frames;
-        self.motions = motions;
-    }
+fn step(world: &mut World<3>, dt: f64) -> Result<(), String> {
+    world.step(dt).map(|_| ()).map_err(|error| error.to_string())
 }
 
 fn shared(geometry: Result<Geometry<3>, GeometryError>) -> Result<Arc<Geometry<3>>, String> {
@@ -279,38 +229,36 @@ fn shared(geometry: Result<Geometry<3>, GeometryError>) -> Result<Arc<Geometry<3
 }
 
 fn our_pile(size: [usize; 3], spheres: bool, rate: f64) -> Result<Outcome, String> {
-    let mut world = Ours::new();
+    let mut world = our_world()?;
     for (normal, point) in walls(size) {
         let plane = shared(Geometry::half_space(Vector::from(normal)))?;
-        world.add(Kind::Static, &plane, 1.0, point)?;
+        add(&mut world, Kind::Static, &plane, 1.0, point)?;
     }
     let solid = shared(if spheres { Geometry::sphere(0.1) } else { Geometry::cuboid(Vector::repeat(0.1)) })?;
     let mass = 1000.0 * solid.properties().map_or(1.0, |properties| properties.volume);
     for i in 0..size.iter().product() {
-        world.add(Kind::Dynamic, &solid, mass, place(size, i))?;
+        add(&mut world, Kind::Dynamic, &solid, mass, place(size, i))?;
     }
-    let start = cpu_seconds();
-    for _ in 0..(SECONDS * rate).round() as usize {
-        world.step(1.0 / rate);
-    }
-    let cost = 1e3 * (cpu_seconds() - start) / SECONDS;
-    let places: Vec<[f64; 3]> = world.frames[5..].iter().map(|frame| frame.position.into()).collect();
-    let speeds: Vec<f64> = world.motions[5..].iter().map(|motion| motion.velocity.norm()).collect();
+    let cost =
+        Cost::of(|| (0..(SECONDS * rate).round() as usize).try_for_each(|_| step(&mut world, 1.0 / rate)))?;
+    let bodies = &world.state().bodies[5..];
+    let places: Vec<[f64; 3]> = bodies.iter().map(|body| body.frame.position.into()).collect();
+    let speeds: Vec<f64> = bodies.iter().map(|body| body.velocity.norm()).collect();
     Ok(Outcome::new(cost, spheres, &places, &speeds))
 }
 
 fn our_heavy(ratio: f64) -> Result<f64, String> {
-    let mut world = Ours::new();
+    let mut world = our_world()?;
     let floor = shared(Geometry::half_space(Vector::from([0.0, 1.0, 0.0])))?;
-    world.add(Kind::Static, &floor, 1.0, [0.0; 3])?;
+    add(&mut world, Kind::Static, &floor, 1.0, [0.0; 3])?;
     let cube = shared(Geometry::cuboid(Vector::repeat(0.1)))?;
-    world.add(Kind::Dynamic, &cube, 1.0, [0.0, 0.1, 0.0])?;
-    world.add(Kind::Dynamic, &cube, ratio, [0.0, 0.3, 0.0])?;
+    add(&mut world, Kind::Dynamic, &cube, 1.0, [0.0, 0.1, 0.0])?;
+    add(&mut world, Kind::Dynamic, &cube, ratio, [0.0, 0.3, 0.0])?;
     let mut worst = 0.0f64;
-    for step in 0..300 {
-        world.step(1.0 / 60.0);
-        if step >= 240 {
-            let height = |i: usize| world.frames[i].position.y;
+    for number in 0..300 {
+        step(&mut world, 1.0 / 60.0)?;
+        if number >= 240 {
+            let height = |i: usize| world.state().bodies[i].frame.position.y;
             worst = worst.max(0.1 - height(1)).max(0.2 - (height(2) - height(1)));
         }
     }

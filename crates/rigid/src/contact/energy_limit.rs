@@ -4,7 +4,8 @@
 //! another, and where push-out lifts what was left overlapping, the energy of a step can come out higher than it was, by a term of second order in
 //! the step. State and energy belong together at the end of a step (spec/rigid-bodies.md 3.11), so there the excess is taken out of the motion.
 
-use super::{ContactMethod, ContactSolver, ContactStage, centre_of_mass, common_inertia, momenta};
+use super::isolated::{centre_of_mass, common_inertia, momenta};
+use super::{ContactMethod, ContactSolver, ContactStage};
 use crate::{Body, BodyState, Geometry, Kind, Motion, Solid, restore_energy};
 use splashdown_math::{Coordinates, Dim, Frame, Space, Vector};
 

@@ -11,6 +11,7 @@
 
 mod balance;
 mod blocks;
+mod box_minimum;
 mod broad_phase;
 mod configuration;
 mod detect;
@@ -20,7 +21,9 @@ mod gauss_seidel;
 mod graph;
 mod hits;
 mod impulse;
+mod isolated;
 mod joined;
+mod looks;
 mod manifold;
 mod memory;
 mod newton;
@@ -41,6 +44,7 @@ pub use broad_phase::BroadPhase;
 pub use detect::{Contacts, Pair};
 pub use graph::{islands, levels};
 pub use impulse::{Clamp, ClampSide, InverseInertia, PointImpulse, clamp_energy, contact_impulse};
+pub use isolated::turn_together;
 pub use memory::ContactMemory;
 pub use options::{Clamped, ContactMethod, ContactOptions, ContactReport, PushOut};
 pub use probes::Probes;
@@ -50,8 +54,9 @@ use crate::collide::Touch;
 use crate::joint::{Articulated, Columns};
 use crate::{Body, EnergyFix, Material, Motion, OrientationOrder};
 use configuration::Configuration;
+use looks::{MOST_LOOKS, hit_hard};
 use partition::Partition;
-use splashdown_math::{Coordinates, Dim, Frame, Inertia, Space, Spin, Twist, Vector};
+use splashdown_math::{Dim, Frame, Space, Spin, Twist, Vector};
 use std::borrow::Cow;
 
 /// What every stage of a step needs to know.
@@ -239,37 +244,6 @@ where
         self.find_isolated(stage, frames, &before);
     }
 
-    /// Finds what the bodies that were `hit` can reach with their new motions. Returns whether there is anything.
-    fn look_again(
-        &mut self,
-        stage: &ContactStage<'_, D>,
-        frames: &[Frame<D>],
-        start: &[Motion<D>],
-        moving: &[Motion<D>],
-        hit: &[bool],
-    ) -> bool {
-        for (seen, moving) in
-            self.seen.iter_mut().zip(moving).zip(hit).filter_map(|(both, hit)| hit.then_some(both))
-        {
-            *seen = *moving;
-        }
-        let found = Contacts::detect(stage, frames, start, moving, Some(hit), &mut self.broad_again);
-        let known = self.contacts.pairs.clone();
-        if !self.contacts.add_unknown(&found) {
-            return false;
-        }
-        // The lists of pairs ascend.
-        let place = |pair: &Pair| known.binary_search_by_key(&[pair.a, pair.b], |known| [known.a, known.b]);
-        for marks in [&mut self.processed, &mut self.bounced] {
-            let kept = |pair: &Pair| place(pair).is_ok_and(|place| marks[place]);
-            *marks = self.contacts.pairs.iter().map(kept).collect();
-        }
-        self.at.find_touches(stage.bodies, &self.contacts, |_| true);
-        self.report.pairs = self.contacts.pairs.len();
-        self.report.contacts = self.contacts.contacts.len();
-        true
-    }
-
     /// III. Contact and friction for the positions. `start` is `v^n` after collisions, `half` is `v^{n+1/2}` (changed).
     #[inline(never)]
     pub fn contact_half(
@@ -299,32 +273,6 @@ where
             }
             half.copy_from_slice(&free);
         }
-    }
-
-    /// Finds what bodies meet that move, with the motions `half`, to where nothing has been looked for yet. Returns whether contact did not know of any of it.
-    fn meet_others(
-        &mut self,
-        stage: &ContactStage<'_, D>,
-        frames: &[Frame<D>],
-        start: &[Motion<D>],
-        half: &[Motion<D>],
-    ) -> bool {
-        let flung = sent_beyond(stage, frames, &self.seen, half);
-        if !flung.contains(&true) {
-            return false;
-        }
-        let new = self.look_again(stage, frames, start, half, &flung);
-        let touching = self.report.touching;
-        self.at.twists(stage.bodies, frames, half, &mut self.half_twists);
-        self.at.twists(stage.bodies, frames, start, &mut self.start_twists);
-        self.mark_meeting(stage, frames);
-        self.report.touching = self.processed.iter().filter(|processed| **processed).count();
-        if self.report.touching == touching && !new {
-            return false;
-        }
-        self.isolated.clear();
-        self.find_isolated(stage, frames, start);
-        true
     }
 
     /// What touching pairs did to each other in the last contact stage: the pair and the impulse on its first body (kg m/s). Nothing for propagation.
@@ -492,132 +440,6 @@ where
             half[i].angular_momentum += stage.bodies[i].angular_momentum_of(&frames[i], &extra.angular);
         }
     }
-
-    /// Islands that nothing of infinite mass holds, with their angular momentum about their centre of mass at the start of the step.
-    fn find_isolated(&mut self, stage: &ContactStage<'_, D>, frames: &[Frame<D>], motions: &[Motion<D>]) {
-        let infinite = |i: usize| !stage.bodies[i].is_dynamic();
-        let touching = self.touching().map(|pair| [pair.a, pair.b]).chain(stage.linked.iter().copied());
-        let (island, count) = islands(stage.bodies.len(), infinite, touching);
-        let mut held = vec![false; count];
-        // Particles are held by the forces of their deformable bodies.
-        for (body, _) in stage.bodies.iter().enumerate().filter(|(_, body)| body.is_particle()) {
-            if let Some(held) = held.get_mut(island[body] as usize) {
-                *held = true;
-            }
-        }
-        for pair in self.touching().map(|pair| [pair.a, pair.b]).chain(stage.linked.iter().copied()) {
-            if pair[0] == pair[1] && !infinite(pair[0] as usize) {
-                held[island[pair[0] as usize] as usize] = true;
-            }
-            for (i, j) in [(pair[0], pair[1]), (pair[1], pair[0])] {
-                if infinite(i as usize) && !infinite(j as usize) {
-                    held[island[j as usize] as usize] = true;
-                }
-            }
-        }
-        let mut members: Vec<Vec<u32>> = vec![Vec::new(); count];
-        for (body, &of) in island.iter().enumerate() {
-            if of != u32::MAX && !held[of as usize] {
-                members[of as usize].push(body as u32);
-            }
-        }
-        self.report.islands = held.len();
-        for members in members.into_iter().filter(|members| members.len() > 1) {
-            let (momentum, angular) = momenta(stage.bodies, &members, frames, motions);
-            self.isolated.push((members, momentum, angular));
-        }
-    }
-
-    /// Contact moves positions and velocities at different times, which changes the orbital angular momentum of bodies that nothing else holds
-    /// by a little. Gives it back as a common rotation of each such island; `motions` are the velocities at `frames` before forces.
-    #[inline(never)]
-    pub fn restore_angular_momentum(
-        &self,
-        stage: &ContactStage<'_, D>,
-        frames: &[Frame<D>],
-        motions: &mut [Motion<D>],
-    ) {
-        for (members, _, wanted) in &self.isolated {
-            let (_, now) = momenta(stage.bodies, members, frames, motions);
-            let lack = *wanted - now;
-            if lack.norm() == 0.0 {
-                continue;
-            }
-            turn_together(stage.bodies, members, frames, motions, &lack);
-        }
-    }
-}
-
-/// How often more contacts are looked for as impacts send bodies elsewhere.
-const MOST_LOOKS: usize = 4;
-
-/// Which bodies impacts have made to move by more, within the step, than contacts are looked for around them?
-fn hit_hard<const D: usize>(
-    stage: &ContactStage<'_, D>,
-    frames: &[Frame<D>],
-    before: &[Motion<D>],
-    after: &[Motion<D>],
-) -> Vec<bool>
-where
-    Dim<D>: Space<D>,
-{
-    let hard = |i: usize| {
-        let (Some(geometry), false) = (&stage.bodies[i].geometry, before[i] == after[i]) else {
-            return false;
-        };
-        let moved = (after[i].velocity - before[i].velocity).norm();
-        let momentum = after[i].angular_momentum - before[i].angular_momentum;
-        let turned = stage.bodies[i].spin_of(&frames[i], &momentum).norm() * geometry.radius();
-        !((moved + turned) * stage.dt <= detect::margin(geometry))
-    };
-    (0..before.len()).map(hard).collect()
-}
-
-/// Which bodies has contact sent to where, within the step, contacts were not looked for around them: away from the way that they had with `before`? What is
-/// stopped on its way is not among them.
-fn sent_beyond<const D: usize>(
-    stage: &ContactStage<'_, D>,
-    frames: &[Frame<D>],
-    before: &[Motion<D>],
-    after: &[Motion<D>],
-) -> Vec<bool>
-where
-    Dim<D>: Space<D>,
-{
-    let beyond = |i: usize| {
-        let (Some(geometry), false) = (&stage.bodies[i].geometry, before[i] == after[i]) else {
-            return false;
-        };
-        let (way, own) = (before[i].velocity, after[i].velocity);
-        let along =
-            if way.norm_squared() > 0.0 { (own.dot(&way) / way.norm_squared()).clamp(0.0, 1.0) } else { 0.0 };
-        let aside = (own - way * along).norm();
-        let spin = |motion: &Motion<D>| stage.bodies[i].spin_of(&frames[i], &motion.angular_momentum).norm();
-        let turned = (spin(&after[i]) - spin(&before[i])).max(0.0) * geometry.radius();
-        !((aside + turned) * stage.dt <= detect::margin(geometry))
-    };
-    (0..before.len()).map(beyond).collect()
-}
-
-/// Gives the bodies numbered `members` the angular momentum `lack` (kg m^2/s) by a common rotation about their centre of mass.
-pub fn turn_together<const D: usize>(
-    bodies: &[Body<D>],
-    members: &[u32],
-    frames: &[Frame<D>],
-    motions: &mut [Motion<D>],
-    lack: &Spin<D>,
-) where
-    Dim<D>: Space<D>,
-{
-    let centre = centre_of_mass(bodies, members, frames);
-    let inertia = common_inertia(bodies, members, frames, &centre);
-    let turn = Dim::apply_inertia(&Dim::invert_inertia(&inertia), lack);
-    for &i in members {
-        let (body, frame) = (&bodies[i as usize], &frames[i as usize]);
-        let motion = &mut motions[i as usize];
-        motion.velocity += Dim::spin_cross(&turn, &(frame.position - centre));
-        motion.angular_momentum += body.angular_momentum_of(frame, &turn);
-    }
 }
 
 /// `f` of both. In the loops over contacts `map` of an array is a call.
@@ -649,51 +471,4 @@ where
     Dim<D>: Space<D>,
 {
     body.geometry.as_ref().filter(|_| !body.is_particle()).map_or(f64::INFINITY, |geometry| geometry.radius())
-}
-
-fn centre_of_mass<const D: usize>(bodies: &[Body<D>], members: &[u32], frames: &[Frame<D>]) -> Vector<D>
-where
-    Dim<D>: Space<D>,
-{
-    let mass: f64 = members.iter().map(|&i| bodies[i as usize].mass).sum();
-    members.iter().map(|&i| frames[i as usize].position * (bodies[i as usize].mass / mass)).sum()
-}
-
-/// Inertia of some bodies about `centre` as if they were one.
-fn common_inertia<const D: usize>(
-    bodies: &[Body<D>],
-    members: &[u32],
-    frames: &[Frame<D>],
-    centre: &Vector<D>,
-) -> Inertia<D>
-where
-    Dim<D>: Space<D>,
-{
-    members.iter().fold(Dim::point_inertia(&Vector::zeros()), |sum, &i| {
-        let (body, frame) = (&bodies[i as usize], &frames[i as usize]);
-        let own = Dim::rotate_inertia(&frame.rotation, &body.inertia);
-        sum + own + Dim::point_inertia(&(frame.position - centre)) * body.mass
-    })
-}
-
-/// Linear momentum, and angular momentum about the centre of mass, of some bodies.
-fn momenta<const D: usize>(
-    bodies: &[Body<D>],
-    members: &[u32],
-    frames: &[Frame<D>],
-    motions: &[Motion<D>],
-) -> (Vector<D>, Spin<D>)
-where
-    Dim<D>: Space<D>,
-{
-    let centre = centre_of_mass(bodies, members, frames);
-    let mut linear = Vector::<D>::zeros();
-    let mut angular = Spin::<D>::zero();
-    for &i in members {
-        let (motion, mass) = (&motions[i as usize], bodies[i as usize].mass);
-        linear += motion.velocity * mass;
-        angular += motion.angular_momentum
-            + Dim::cross(&(frames[i as usize].position - centre), &(motion.velocity * mass));
-    }
-    (linear, angular)
 }
