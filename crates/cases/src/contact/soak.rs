@@ -210,8 +210,10 @@ pub(super) const SEED: Case = Case {
 };
 
 /// Scenes in the plane in which light bodies were sent or pressed through walls by heavy ones (all but the last), or gained energy (80, 95).
-const FOUND: [(Block, u64); 12] = [
+const FOUND: [(Block, u64); 14] = [
     (Block::Box, 1),
+    (Block::Mesh, 117),
+    (Block::Parts, 143),
     (Block::Hull, 25),
     (Block::Mesh, 14),
     (Block::Parts, 125),

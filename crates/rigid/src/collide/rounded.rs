@@ -81,7 +81,7 @@ pub(super) fn ball<const D: usize>(
 }
 
 /// A capsule A against any solid B: the distance of B along the axis is a convex function where B is convex; contacts stand at its minimum and
-/// at the two ends of the stretch that is nearly as deep.
+/// at the two ends of the stretch that is nearly as deep, or at those of the capsule where they are within `margin`.
 pub(super) fn capsule<const D: usize>(
     radius: f64,
     half_length: f64,
@@ -128,10 +128,11 @@ pub(super) fn capsule<const D: usize>(
     if !(least - radius <= margin) {
         return;
     }
-    // The ends of the nearly flat stretch, by bisection outwards.
+    // The ends of the nearly flat stretch, by bisection outwards; those of the capsule itself if they can touch within the step, for one that tips over lands on them.
     let level = least + 0.02 * radius;
+    let reach = level.max(radius + margin);
     let end = |limit: f64| {
-        if distance(limit) <= level {
+        if distance(limit) <= reach {
             return limit;
         }
         let (mut inner, mut outer) = (deepest, limit);

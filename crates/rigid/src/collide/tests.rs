@@ -437,3 +437,21 @@ fn a_cube_in_a_corner_of_a_union_touches_all_of_its_faces() {
         assert_eq!(touches.len(), 12);
     }
 }
+
+/// A capsule that tips over lands on its far end within the step: that end is looked at as soon as it can be reached.
+#[test]
+fn a_tilted_capsule_is_seen_with_both_ends() {
+    let floor = Geometry::<2>::half_space(Vector::from([0.0, 1.0])).unwrap();
+    let capsule = Geometry::<2>::capsule(0.15, 0.4).unwrap();
+    let level = Pose::new(&Frame::identity());
+    for (tilt, margin, wanted) in [(0.0, 0.01, 2), (0.1, 0.01, 1), (0.1, 0.2, 2)] {
+        let turn = Dim::<2>::exp(&Spin::<2>::from_slice(&[0.5 * std::f64::consts::PI + tilt]));
+        let lowest = 0.4 * f64::sin(tilt) + 0.15;
+        let pose = Pose::new(&Frame { position: Vector::from([0.0, lowest]), rotation: turn });
+        let (a, b) = (Placed { geometry: &capsule, pose }, Placed { geometry: &floor, pose: level });
+        let mut along: Vec<f64> = found(&a, &b, margin).iter().map(|touch| touch.point[0]).collect();
+        along.sort_by(f64::total_cmp);
+        along.dedup_by(|a, b| (*a - *b).abs() < 0.1);
+        assert_eq!(along.len(), wanted, "tilt {tilt}, margin {margin}: {along:?}");
+    }
+}
