@@ -151,6 +151,11 @@ where
         !(self.may_meet(from, to) && self.tree.is_hit(&self.ray(from, to)))
     }
 
+    /// As [`Self::sees`] with shells of no thickness: on which side points are that are within it.
+    pub fn sees_past_surface(&self, from: &Vector<D>, to: &Vector<D>) -> bool {
+        !(self.may_meet(from, to) && self.tree.is_hit(&Ray::segment(*from, *to)))
+    }
+
     /// Velocity (m/s) of the shell where it is first met on the way.
     pub fn met_velocity(&self, from: &Vector<D>, to: &Vector<D>) -> Option<Vector<D>> {
         if !self.may_meet(from, to) {
