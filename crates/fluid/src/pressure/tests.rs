@@ -465,10 +465,12 @@ fn regions_that_share_all_their_faces_are_balanced_to_rounding() {
                 net[a] += flux;
                 net[b] -= flux;
             }
+            // As sums over many cells leave it.
+            net.iter_mut().for_each(|net| *net += random.random_range(-1e-13..1e-13));
             let found = balance(&net, &faces, area);
             for region in 1..regions {
                 let error = (found[region] - found[0]) - (exact[region] - exact[0]);
-                assert!(error.abs() < 1e-11, "{regions} regions: {found:?} instead of {exact:?}");
+                assert!(error.abs() < 1e-9, "{regions} regions: {found:?} instead of {exact:?}");
             }
         }
     }
