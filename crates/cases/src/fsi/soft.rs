@@ -36,7 +36,7 @@ pub(super) const BEAM_STABILITY: Case = Case {
     summary: "the beam 1e-9 to 1e9 times as heavy, on grids from coarser to finer than its edges",
     source: "published claim (spec/fluid-structure.md V-8): bounded by ten times the inflow",
     speed: Speed::Slow,
-    seconds: 20.0,
+    seconds: 75.0,
     run: run_stability,
 };
 

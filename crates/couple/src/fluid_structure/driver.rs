@@ -665,7 +665,7 @@ where
     };
     let problem = stepper.problem(model);
     let first = model.obstacles.len();
-    let operators =
+    let mut operators =
         Operators::with_soft(&problem, stepper.guests(), first, &movable, Some(soft), Some(viscous), options)
             .map_err(&failed)?;
     // What solids close keeps the advected velocity here: it is the momentum that is lumped.
@@ -684,7 +684,7 @@ where
     let FluidState { velocity, pressure, .. } = state;
     let (report, corrections) = viscous::solve(
         &problem,
-        &operators,
+        &mut operators,
         viscous,
         &mut structure,
         velocity,

@@ -275,7 +275,7 @@ where
         }
         .strain(viscous);
         bound.extend(on_sheets);
-        let strain = CsrMatrix::from_rows(free.len() + bound.len(), rows)?;
+        let strain = CsrMatrix::from_rows(free.len() + bound.len(), rows.iter())?;
         let (cells, divergence, known, grounded, shut_cells) = Assembly {
             problem,
             tie: &tie,
@@ -589,11 +589,12 @@ where
         let fluid =
             problem.cells.reduce(0usize, |_, kind| usize::from(kind == CellKind::Fluid), |a, b| a + b);
         let shut = fluid - cells.len();
-        let mut rows = Vec::with_capacity(cells.len());
+        let mut rows = Rows::default();
         let (mut known, mut grounded) = (vec![0.0; cells.len()], vec![false; cells.len()]);
         let mut known_faces = Vec::new();
+        let mut entries: Vec<(usize, f64)> = Vec::with_capacity(2 * D);
         for (row, cell) in cells.indices().enumerate() {
-            let mut entries: Vec<(usize, f64)> = Vec::with_capacity(2 * D);
+            entries.clear();
             if let Some(expansion) = problem.expansion {
                 known[row] -= grid.cell_volume() * expansion.at(cell);
             }
@@ -619,15 +620,15 @@ where
                     Tie::Missing => {}
                 }
             }
-            rows.push(entries);
+            rows.push(&entries);
         }
-        let matrix = CsrMatrix::from_rows(self.columns(), rows)?;
+        let matrix = CsrMatrix::from_rows(self.columns(), rows.iter())?;
         Ok((cells, matrix, (known, known_faces), grounded, shut))
     }
 
     /// One row for each pair of neighbouring faces of the same axis, `sqrt(dt mu V) (difference) / h`.
     fn strain(&self, viscous: Option<Viscous>) -> Strain<D> {
-        let mut strain = Strain { rows: Vec::new(), constants: Vec::new(), on_sheets: Vec::new() };
+        let mut strain = Strain { rows: Rows::default(), constants: Vec::new(), on_sheets: Vec::new() };
         let Some(viscous) = viscous.filter(|v| v.viscosity > 0.0) else {
             return strain;
         };
@@ -666,7 +667,7 @@ where
                         continue;
                     }
                     if let Some((entries, constant)) = self.row(ends, root / h) {
-                        strain.rows.push(entries);
+                        strain.rows.push(&entries);
                         strain.constants.push(constant);
                     }
                 }
@@ -714,7 +715,7 @@ where
             };
             let mut entries = vec![(column, -factor)];
             entries.extend(number.map(|number| (number, factor)));
-            strain.rows.push(entries);
+            strain.rows.push(&entries);
             strain.constants.push(factor * constant);
         }
         true
@@ -787,11 +788,37 @@ struct Strain<const D: usize>
 where
     Dim<D>: Space<D>,
 {
-    rows: Vec<Vec<(usize, f64)>>,
+    rows: Rows,
     /// What faces and walls of given velocity add.
     constants: Vec<f64>,
     /// Points of sheets to which fluid sticks, as columns after those of the faces.
     on_sheets: Vec<BoundFace<D>>,
+}
+
+/// Rows of a few entries each: of viscosity there are nine a cell in space, and a vector for each would be the most memory of all.
+#[derive(Default)]
+struct Rows {
+    columns: Vec<u32>,
+    values: Vec<f64>,
+    lengths: Vec<u8>,
+}
+
+impl Rows {
+    fn push(&mut self, row: &[(usize, f64)]) {
+        self.columns.extend(row.iter().map(|(column, _)| *column as u32));
+        self.values.extend(row.iter().map(|(_, value)| *value));
+        self.lengths.push(row.len() as u8);
+    }
+
+    fn iter(&self) -> impl Iterator<Item = impl Iterator<Item = (usize, f64)>> {
+        let mut first = 0;
+        self.lengths.iter().map(move |&length| {
+            let range = first..first + usize::from(length);
+            first = range.end;
+            let columns = self.columns[range.clone()].iter().map(|column| *column as usize);
+            columns.zip(self.values[range].iter().copied())
+        })
+    }
 }
 
 /// One end of a pair of faces.

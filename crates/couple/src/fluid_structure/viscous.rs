@@ -56,11 +56,11 @@ pub(super) struct Memory {
     pub hierarchy: AmgMemory,
 }
 
-/// Solves for the velocities and pressures.
+/// Solves for the velocities and pressures; takes the matrices out of `operators`, because both forms of them at once would be much of the memory.
 #[expect(clippy::too_many_arguments, reason = "the parts of one linear system")]
 pub(super) fn solve<const D: usize>(
     problem: &PressureProblem<D>,
-    operators: &Operators<D>,
+    operators: &mut Operators<D>,
     viscous: Viscous,
     structure: &mut Structure<D>,
     velocity: &mut FaceFields<D>,
@@ -77,13 +77,15 @@ where
     let scalars = structure.scalar_masses.len();
     let size = free + structure.velocity.len();
     let interpolation = operators.interpolation(structure.velocity.len()).map_err(&failed)?;
-    let mut divergence = operators.divergence.product(&interpolation).map_err(&failed)?;
+    let mut divergence =
+        std::mem::take(&mut operators.divergence).product(&interpolation).map_err(&failed)?;
     if !operators.partial.is_empty() {
         let (grid, periodic) = (problem.domain.grid(), problem.domain.periodic());
         let direct = operators.direct(grid, periodic, free, structure.velocity.len()).map_err(&failed)?;
         divergence = divergence.sum(1.0, &direct).map_err(&failed)?;
     }
-    let mut strain = operators.strain.product(&interpolation).map_err(&failed)?;
+    let mut strain = std::mem::take(&mut operators.strain).product(&interpolation).map_err(&failed)?;
+    let operators = &*operators;
 
     // What moves as told is no unknown: it adds to what is known.
     let told = |column: usize| match column.checked_sub(free) {
@@ -153,14 +155,18 @@ where
         let resisting = CsrMatrix::from_rows(size, faces.chain(shifted)).map_err(&failed)?;
         mass = mass.sum(1.0, &resisting).map_err(&failed)?;
     }
-    let square = strain.transpose().product(&strain).map_err(&failed)?;
-    let matrix = mass.sum(1.0, &square).map_err(&failed)?;
-    let square = lumped.transpose().product(&lumped).map_err(&failed)?;
-    let matrix = matrix.sum(1.0, &square).map_err(&failed)?;
-
     // Right-hand side without pressure.
     let known: Vec<f64> = known_strain.iter().map(|k| -k).collect();
     strain.add_transpose_multiply(&known, &mut momentum);
+
+    // Each part is gone once it is added.
+    let square = strain.transpose().product(&strain).map_err(&failed)?;
+    drop((strain, known, known_strain));
+    let mut matrix = mass.sum(1.0, &square).map_err(&failed)?;
+    drop((mass, square));
+    let square = lumped.transpose().product(&lumped).map_err(&failed)?;
+    matrix = matrix.sum(1.0, &square).map_err(&failed)?;
+    drop((lumped, square, start, told_faces));
 
     let system = PressureSchur::new(&divergence, &matrix, [free, scalars], structure, &mut memory.pattern)?;
     let mut q = vec![0.0; size];
@@ -172,16 +178,15 @@ where
     }
 
     // Preconditioner: the fluid alone, without viscosity, and the limit of much viscosity.
-    let open = columns(&divergence, free).map_err(&failed)?;
-    let scaled = {
+    let poisson = {
+        let open = columns(&divergence, free).map_err(&failed)?;
         let mut scaled = open.clone();
         let (entries, inverse) = (scaled.columns().to_vec(), &operators.masses);
         for (value, column) in scaled.values_mut().iter_mut().zip(entries) {
             *value /= inverse[column as usize];
         }
-        scaled
+        scaled.product(&open.transpose()).map_err(&failed)?
     };
-    let poisson = scaled.product(&open.transpose()).map_err(&failed)?;
     let null_space = floating(operators, &divergence, &poisson, free).map_err(&failed)?;
     let cell = problem.domain.grid().cell_volume();
     let mut preconditioner = Projected::new(

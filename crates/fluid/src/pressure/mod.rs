@@ -582,7 +582,8 @@ where
     (found, change)
 }
 
-/// Solves `sum over faces of A (c_own - c_other) = net` for every region by conjugate gradients; there are as many unknowns as regions.
+/// Solves `sum over faces of A (c_own - c_other) = net` for every region by conjugate gradients; there are as many unknowns as regions. What regions that only
+/// share faces with each other have too much together stays.
 fn balance<const D: usize>(
     net: &[f64],
     faces: &[(usize, Index<D>, [Option<usize>; 2])],
@@ -602,8 +603,16 @@ fn balance<const D: usize>(
         }
         out
     };
+    let floating = without_outer_faces(net.len(), faces);
+    let project = |c: &mut [f64]| {
+        for group in &floating {
+            let mean = group.iter().map(|&region| c[region]).sum::<f64>() / group.len() as f64;
+            group.iter().for_each(|&region| c[region] -= mean);
+        }
+    };
     let dot = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
     let (mut c, mut r) = (vec![0.0; net.len()], net.to_vec());
+    project(&mut r);
     let mut p = r.clone();
     let mut square = dot(&r, &r);
     let goal = 1e-30 * square;
@@ -618,6 +627,8 @@ fn balance<const D: usize>(
             c[i] += step * p[i];
             r[i] -= step * q[i];
         }
+        // Rounding leaves a constant that no face can take: followed, it grows without bound.
+        project(&mut r);
         let next = dot(&r, &r);
         let beta = next / square;
         for i in 0..p.len() {
@@ -626,4 +637,27 @@ fn balance<const D: usize>(
         square = next;
     }
     c
+}
+
+/// Groups of regions that share faces with each other only, as those on the two sides of a sheet in a box that wraps around: their numbers are known up to a constant.
+fn without_outer_faces<const D: usize>(
+    regions: usize,
+    faces: &[(usize, Index<D>, [Option<usize>; 2])],
+) -> Vec<Vec<usize>> {
+    let mut group: Vec<usize> = (0..regions).collect();
+    for (_, _, sides) in faces {
+        if let [Some(a), Some(b)] = sides {
+            let (a, b) = (movable::root(&group, *a), movable::root(&group, *b));
+            group[a.max(b)] = a.min(b);
+        }
+    }
+    let mut members = vec![Vec::new(); regions];
+    (0..regions).for_each(|region| members[movable::root(&group, region)].push(region));
+    for (_, _, sides) in faces {
+        if let [Some(region), None] | [None, Some(region)] = sides {
+            members[movable::root(&group, *region)].clear();
+        }
+    }
+    members.retain(|group| group.len() > 1);
+    members
 }

@@ -128,7 +128,7 @@ impl MovableWalls<'_> {
 const MOVED: f64 = 1e-9;
 
 /// Who stands for the group of `member`.
-fn root(group: &[usize], mut member: usize) -> usize {
+pub(super) fn root(group: &[usize], mut member: usize) -> usize {
     while group[member] != member {
         member = group[member];
     }

@@ -440,3 +440,38 @@ fn all_solvers_agree() {
         }
     }
 }
+
+/// A closed sheet in a box that wraps around: its two sides share all faces that can be changed, so that a constant of their numbers changes none, and rounding must not be followed there.
+#[test]
+fn regions_that_share_all_their_faces_are_balanced_to_rounding() {
+    let mut random = Pcg64::seed_from_u64(58);
+    for regions in 2..12 {
+        for _ in 0..100 {
+            let mut faces: Vec<(usize, Index<2>, [Option<usize>; 2])> = Vec::new();
+            for region in 1..regions {
+                for _ in 0..random.random_range(1..30) {
+                    let other = random.random_range(0..region);
+                    let sides =
+                        if random.random_range(0..2) == 0 { [region, other] } else { [other, region] };
+                    faces.push((random.random_range(0..2), [0, 0], sides.map(Some)));
+                }
+            }
+            let exact: Vec<f64> = (0..regions).map(|_| random.random_range(-1.0..1.0)).collect();
+            let area = |axis: usize| [0.07, 0.09][axis];
+            let mut net = vec![0.0; regions];
+            for (axis, _, sides) in &faces {
+                let [a, b] = sides.map(Option::unwrap);
+                let flux = area(*axis) * (exact[a] - exact[b]);
+                net[a] += flux;
+                net[b] -= flux;
+            }
+            // As sums over many cells leave it.
+            net.iter_mut().for_each(|net| *net += random.random_range(-1e-13..1e-13));
+            let found = balance(&net, &faces, area);
+            for region in 1..regions {
+                let error = (found[region] - found[0]) - (exact[region] - exact[0]);
+                assert!(error.abs() < 1e-9, "{regions} regions: {found:?} instead of {exact:?}");
+            }
+        }
+    }
+}

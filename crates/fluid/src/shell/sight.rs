@@ -35,6 +35,31 @@ pub struct Sight<'m, const D: usize> {
 /// Steps that are not counted any more.
 const FAR: u8 = u8::MAX;
 
+/// A sample that a linear interpolation looks at.
+#[derive(Clone, Copy)]
+struct Corner<const D: usize> {
+    position: Vector<D>,
+    value: f64,
+    weight: f64,
+}
+
+/// Most elements that are listed instead of searched for.
+const MOST_AROUND: usize = 24;
+
+/// Elements of the shells near a point, found once for all ways from it.
+struct Around {
+    elements: [u32; MOST_AROUND],
+    count: usize,
+    /// Are there more than these?
+    more: bool,
+}
+
+impl Around {
+    fn elements(&self) -> Option<&[u32]> {
+        (!self.more).then(|| &self.elements[..self.count])
+    }
+}
+
 impl<'m, const D: usize> Sight<'m, D>
 where
     Dim<D>: Space<D>,
@@ -151,19 +176,24 @@ where
         !(self.may_meet(from, to) && self.tree.is_hit(&self.ray(from, to)))
     }
 
+    /// As [`Self::sees`] with shells of no thickness: on which side points are that are within it.
+    pub fn sees_past_surface(&self, from: &Vector<D>, to: &Vector<D>) -> bool {
+        !(self.may_meet(from, to) && self.tree.is_hit(&Ray::segment(*from, *to)))
+    }
+
     /// Velocity (m/s) of the shell where it is first met on the way.
     pub fn met_velocity(&self, from: &Vector<D>, to: &Vector<D>) -> Option<Vector<D>> {
         if !self.may_meet(from, to) {
             return None;
         }
-        self.tree.first_hit(&self.ray(from, to)).map(|hit| {
-            let corners = self.tree.mesh().elements[hit.element];
-            corners
-                .iter()
-                .zip(&hit.weights)
-                .map(|(&corner, weight)| self.velocity[corner as usize] * *weight)
-                .sum()
-        })
+        self.tree.first_hit(&self.ray(from, to)).map(|hit| self.velocity_of(&hit))
+    }
+
+    /// Velocity (m/s) of the shell where it is hit.
+    fn velocity_of(&self, hit: &RayHit<D>) -> Vector<D> {
+        let corners = self.tree.mesh().elements[hit.element];
+        let parts = corners.iter().zip(&hit.weights);
+        parts.map(|(&corner, weight)| self.velocity[corner as usize] * *weight).sum()
     }
 
     /// The way from `from` to `to` up to the shell: the point on the near side, and whether the way was cut.
@@ -187,9 +217,53 @@ where
         }
     }
 
-    /// Calls `visit(position, value, weight)` for the corners of the linear interpolation at `y`, ghosts included. Ghosts beyond sides that are not periodic hold what
+    /// The elements that ways within the box of these points can meet.
+    fn around(&self, y: &Vector<D>, corners: &[Corner<D>]) -> Around {
+        let points = corners.iter().map(|corner| &corner.position).chain([y]);
+        let bounds = Aabb::of_points(points).grown(self.thickness);
+        let mut found = Around { elements: [0; MOST_AROUND], count: 0, more: false };
+        found.more = self.tree.bvh().any_overlapping(&bounds, |element| {
+            if found.count == MOST_AROUND {
+                return true;
+            }
+            found.elements[found.count] = element;
+            found.count += 1;
+            false
+        });
+        found
+    }
+
+    /// [`Self::sees`] within what is around.
+    #[inline]
+    fn sees_within(&self, around: &Around, from: &Vector<D>, to: &Vector<D>) -> bool {
+        match around.elements() {
+            Some(elements) => {
+                elements.is_empty()
+                    || !(self.may_meet(from, to) && self.tree.is_any_hit(&self.ray(from, to), elements))
+            }
+            None => self.sees(from, to),
+        }
+    }
+
+    /// [`Self::met_velocity`] within what is around.
+    #[inline]
+    fn met_velocity_within(&self, around: &Around, from: &Vector<D>, to: &Vector<D>) -> Option<Vector<D>> {
+        match around.elements() {
+            Some([]) => None,
+            Some(elements) => {
+                let meets = self.may_meet(from, to);
+                let hit = meets.then(|| self.tree.first_hit_among(&self.ray(from, to), elements));
+                hit.flatten().map(|hit| self.velocity_of(&hit))
+            }
+            None => self.met_velocity(from, to),
+        }
+    }
+
+    /// The corners of the linear interpolation at `y` that have a weight, ghosts included, and how many there are. Ghosts beyond sides that are not periodic hold what
     /// the samples inside them say, so these are what has to be seen: a shell may leave the box between a ghost and its sample.
-    fn corners(&self, field: &Field<D>, y: &Vector<D>, mut visit: impl FnMut(Vector<D>, f64, f64)) {
+    fn corners(&self, field: &Field<D>, y: &Vector<D>) -> ([Corner<D>; 8], usize) {
+        let mut corners = [Corner { position: Vector::zeros(), value: 0.0, weight: 0.0 }; 8];
+        let mut count = 0;
         let lattice = field.lattice();
         let (local, ghost) = (lattice.local(y), lattice.ghost() as isize);
         let mut low = [0isize; D];
@@ -211,9 +285,12 @@ where
                     let last = lattice.counts()[a] as isize - 1;
                     if self.periodic[a] { index[a] } else { index[a].clamp(0, last) }
                 });
-                visit(lattice.position(told_by), field.at(index), weight);
+                corners[count] =
+                    Corner { position: lattice.position(told_by), value: field.at(index), weight };
+                count += 1;
             }
         }
+        (corners, count)
     }
 
     /// Linear interpolation from the samples that `y` sees, weights renormalised; `None` if it sees none.
@@ -221,14 +298,16 @@ where
     pub fn sample(&self, field: &Field<D>, y: &Vector<D>) -> Option<f64> {
         let (mut sum, mut weights) = (0.0, 0.0);
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
-        let all = self.sees_all_around(y);
-        self.corners(field, y, |at, value, weight| {
-            if all || self.sees(y, &at) {
+        let (corners, count) = self.corners(field, y);
+        let corners = &corners[..count];
+        let around = (!self.sees_all_around(y)).then(|| self.around(y, corners));
+        for &Corner { position, value, weight } in corners {
+            if around.as_ref().is_none_or(|around| self.sees_within(around, y, &position)) {
                 sum += weight * value;
                 weights += weight;
                 (low, high) = (low.min(value), high.max(value));
             }
-        });
+        }
         // Renormalising rounds; what is constant stays exactly so.
         (weights > 0.0).then(|| (sum / weights).max(low).min(high))
     }
@@ -237,11 +316,13 @@ where
     #[inline(never)]
     pub fn sample_component(&self, component: &Field<D>, axis: usize, y: &Vector<D>) -> f64 {
         let mut sum = 0.0;
-        let all = self.sees_all_around(y);
-        self.corners(component, y, |at, value, weight| {
-            let met = if all { None } else { self.met_velocity(y, &at) };
+        let (corners, count) = self.corners(component, y);
+        let corners = &corners[..count];
+        let around = (!self.sees_all_around(y)).then(|| self.around(y, corners));
+        for &Corner { position, value, weight } in corners {
+            let met = around.as_ref().and_then(|around| self.met_velocity_within(around, y, &position));
             sum += weight * met.map_or(value, |shell| shell[axis]);
-        });
+        }
         sum
     }
 

@@ -767,12 +767,29 @@ fn replace<const D: usize>(
     }
     let lattice = *field.lattice();
     let swept = sights.step.swept(&sights.after, samples, |index| lattice.position(index));
-    let open = |index: Index<D>, axis: usize| {
+    let way = |index: Index<D>, axis: usize| {
         let mut lower = index;
         lower[axis] -= 1;
-        sights.after.sees(&lattice.position(index), &lattice.position(lower))
+        [lattice.position(index), lattice.position(lower)]
     };
-    extend_layers(field, &swept, REFILL_LAYERS, open, beyond);
+    let open = |index: Index<D>, axis: usize| {
+        let [x, y] = way(index, axis);
+        sights.after.sees(&x, &y)
+    };
+    // Samples within the thickness of a shell see nothing, but they are on one side of its surface.
+    let (lost, seeing): (Vec<Index<D>>, Vec<Index<D>>) = swept.into_iter().partition(|&index| {
+        (0..D).all(|axis| {
+            let mut upper = index;
+            upper[axis] += 1;
+            !open(index, axis) && !open(upper, axis)
+        })
+    });
+    let open_past_surface = |index: Index<D>, axis: usize| {
+        let [x, y] = way(index, axis);
+        sights.after.sees_past_surface(&x, &y)
+    };
+    extend_layers(field, &seeing, REFILL_LAYERS, open, &beyond);
+    extend_layers(field, &lost, REFILL_LAYERS, open_past_surface, &beyond);
 }
 
 /// Signed distance, never through a shell.

@@ -95,21 +95,39 @@ impl<const D: usize> MeshTree<'_, D, D> {
         found
     }
 
-    fn visit_hits(&self, ray: &Ray<D>, mut visit: impl FnMut(RayHit<D>, f64) -> f64) {
-        let radius = 0.5 * ray.thickness.max(0.0);
+    /// [`MeshTree::first_hit`] among some elements only, such as those around all of a bundle of short rays.
+    pub fn first_hit_among(&self, ray: &Ray<D>, elements: &[u32]) -> Option<RayHit<D>> {
+        let caster = self.caster(ray);
+        let hits = elements.iter().filter_map(|&element| self.hit(ray, &caster, element, f64::INFINITY));
+        hits.min_by(|a, b| a.t.total_cmp(&b.t).then(a.element.cmp(&b.element)))
+    }
+
+    /// [`MeshTree::is_hit`] of some elements only.
+    pub fn is_any_hit(&self, ray: &Ray<D>, elements: &[u32]) -> bool {
+        let caster = self.caster(ray);
+        elements.iter().any(|&element| self.hit(ray, &caster, element, f64::INFINITY).is_some())
+    }
+
+    fn caster(&self, ray: &Ray<D>) -> Caster<D> {
         let bounds = self.bounds();
-        let caster = Caster::new(ray, radius, &bounds.min, &bounds.max);
-        self.bvh().along_ray(&ray.origin, &ray.direction, caster.max, radius, |item, limit| {
-            let element = item as usize;
-            let corners = self.mesh().corners(element);
-            match caster.cast(&corners) {
-                Some((t, weights)) if t <= limit => {
-                    let point = combine(&corners, &weights);
-                    let front = normal(&corners).dot(&ray.direction) < 0.0;
-                    visit(RayHit { t, element, weights, point, front }, limit)
-                }
-                _ => limit,
-            }
+        Caster::new(ray, 0.5 * ray.thickness.max(0.0), &bounds.min, &bounds.max)
+    }
+
+    /// Where the ray meets an element, if not beyond `limit`.
+    #[inline]
+    fn hit(&self, ray: &Ray<D>, caster: &Caster<D>, element: u32, limit: f64) -> Option<RayHit<D>> {
+        let element = element as usize;
+        let corners = self.mesh().corners(element);
+        let (t, weights) = caster.cast(&corners).filter(|(t, _)| *t <= limit)?;
+        let point = combine(&corners, &weights);
+        let front = normal(&corners).dot(&ray.direction) < 0.0;
+        Some(RayHit { t, element, weights, point, front })
+    }
+
+    fn visit_hits(&self, ray: &Ray<D>, mut visit: impl FnMut(RayHit<D>, f64) -> f64) {
+        let caster = self.caster(ray);
+        self.bvh().along_ray(&ray.origin, &ray.direction, caster.max, caster.radius, |element, limit| {
+            self.hit(ray, &caster, element, limit).map_or(limit, |hit| visit(hit, limit))
         });
     }
 }
