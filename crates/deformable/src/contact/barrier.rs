@@ -6,7 +6,7 @@
 
 use super::pairs::{ContactSurface, Gap, Nearest, PairKind, SurfaceTrees};
 use super::paths::{Paths, boxes_apart};
-use super::stiffness::ContactStiffness;
+use super::stiffness::{Arms, ContactStiffness, Packed, pack};
 use crate::collide::{Colliders, Obstacle, with_moved};
 use crate::force::read;
 use crate::solid::Solid;
@@ -354,16 +354,23 @@ where
 
     /// The stiffness of contacts and friction at the last positions, as it acts on the particles that are free.
     pub(crate) fn stiffness(&self, pinned: &[bool]) -> ContactStiffness<D> {
-        let normal = self.active.par_iter().with_min_len(1024).map(|contact| {
-            let block = contact.normal * contact.normal.transpose() * contact.stiffness;
-            (contact.nodes, contact.weights, block)
-        });
-        let mut rows: Vec<_> = normal.collect();
-        let rubs = self.rubs.par_iter().zip(&self.slides).with_min_len(1024);
-        let of_rub =
-            |(rub, slide): (&Rub<D>, &Vector<D>)| (rub.nodes, rub.weights, self.rub_block(rub, slide));
-        rows.extend(rubs.map(of_rub).collect::<Vec<_>>());
-        ContactStiffness::new(&rows, pinned)
+        // Contacts first, then what rubs.
+        let (active, rubs) = (&self.active, &self.rubs);
+        let all = || (0..active.len() + rubs.len()).into_par_iter().with_min_len(1024);
+        let arms = |index: usize| match index.checked_sub(active.len()) {
+            None => (active[index].nodes, active[index].weights),
+            Some(rub) => (rubs[rub].nodes, rubs[rub].weights),
+        };
+        let block = |index: usize| match index.checked_sub(active.len()) {
+            None => {
+                let Active { normal, stiffness, .. } = &active[index];
+                pack(&(normal * normal.transpose() * *stiffness))
+            }
+            Some(rub) => pack(&self.rub_block(&rubs[rub], &self.slides[rub])),
+        };
+        let contacts: Vec<Arms> = all().map(arms).collect();
+        let blocks: Vec<Packed> = all().map(block).collect();
+        ContactStiffness::new(&contacts, &blocks, pinned)
     }
 
     /// Shortens the steps of single particles that would run into an obstacle that they do not feel yet, so that they arrive within its reach; true if any.
