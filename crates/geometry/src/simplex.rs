@@ -249,6 +249,9 @@ fn tetrahedron_weights<const D: usize>(query: &Vector<D>, corners: &[Vector<D>; 
 /// Segments with a smaller squared sine of their angle count as parallel.
 const PARALLEL_SINE_SQUARED: f64 = 1e-14;
 
+/// From this squared sine on the place on one segment tells the place on the other without loss.
+const CROSSING_SINE_SQUARED: f64 = 1e-4;
+
 /// Weights of the closest points of the segments `a` and `b`, robust for parallel, degenerate and crossing segments. The closest pair is
 /// either inside both segments or has an end point of one of them, and the better of the two is taken, so that an ill-conditioned
 /// interior solution of nearly parallel segments is never worse than the best end point.
@@ -261,7 +264,17 @@ pub(crate) fn segment_segment_weights<const D: usize>(
     let (uu, vv, uv) = (u.norm_squared(), v.norm_squared(), u.dot(&v));
     let (ur, vr) = (u.dot(&r), v.dot(&r));
     let determinant = uu * vv - uv * uv;
-    // Interior solution first: it is the answer for segments in general position.
+    // Segments in general position: the best place on the line of the other, cut to the segment, then the best place for that (Ericson, Real-Time Collision Detection, 2005, 5.1.9).
+    if determinant > CROSSING_SINE_SQUARED * uu * vv {
+        let mut s = ((ur * vv - vr * uv) / determinant).clamp(0.0, 1.0);
+        let mut t = (uv * s - vr) / vv;
+        if !(0.0..=1.0).contains(&t) {
+            t = t.clamp(0.0, 1.0);
+            s = ((ur + t * uv) / uu).clamp(0.0, 1.0);
+        }
+        return ([1.0 - s, s], [1.0 - t, t]);
+    }
+    // Nearly parallel ones: inside both if that is so, otherwise the best of all ends.
     if determinant > 1e-8 * uu * vv {
         let s = (ur * vv - vr * uv) / determinant;
         let t = (ur * uv - vr * uu) / determinant;

@@ -33,7 +33,7 @@ pub(super) const ROLLERS: Case = Case {
     summary: "rollers draw a block of hexahedra and a torus through a gap of a third of their height; they come out and recover",
     source: "spec/deformable-solids.md E7, E8",
     speed: Speed::Slow,
-    seconds: 90.0,
+    seconds: 300.0,
     run: run_rollers,
 };
 
@@ -396,7 +396,7 @@ fn run_rollers(out: &mut Measurements) -> Result<(), CaseError> {
     let spline = Model::Spline { compression: SplineBranch::default(), extension: SplineBranch::default() };
     let own = material(spline, 3e4, 0.3, 300.0, 0.02)?;
     let block =
-        box_hexahedra(Vector::<3>::new(-0.9, -0.15, -0.15), Vector::<3>::new(-0.3, 0.15, 0.15), [16, 8, 8])
+        box_hexahedra(Vector::<3>::new(-0.9, -0.15, -0.15), Vector::<3>::new(-0.3, 0.15, 0.15), [26, 12, 13])
             .map_err(failed("meshing"))?;
     let elements = Elements::hexahedra(&block, 0, own).map_err(failed("elements"))?;
     let masses = elements.clone();

@@ -4,9 +4,9 @@
 //! Obstacles use the same barrier on their signed distance, continued quadratically below a hundredth of the reach: an obstacle that moves into a body must push it out rather
 //! than make the step impossible.
 
-use super::pairs::{ContactSurface, PairKind, SurfaceTrees, gap};
+use super::pairs::{ContactSurface, Gap, Nearest, PairKind, SurfaceTrees};
 use super::paths::{Paths, boxes_apart};
-use super::stiffness::ContactStiffness;
+use super::stiffness::{Arms, ContactStiffness, Packed, pack};
 use crate::collide::{Colliders, Obstacle, with_moved};
 use crate::force::read;
 use crate::solid::Solid;
@@ -78,6 +78,10 @@ where
     /// Built anew in every step.
     pub(super) trees: Option<SurfaceTrees<D>>,
     active: Vec<Active<D>>,
+    /// Of each candidate, at the last evaluation.
+    pub(super) nearest: Vec<Nearest>,
+    /// Where the last evaluation was.
+    pub(super) evaluated: Vec<f64>,
     rubs: Vec<Rub<D>>,
     start: Vec<f64>,
     slip: f64,
@@ -121,6 +125,8 @@ where
             paths: Paths::default(),
             trees: None,
             active: Vec::new(),
+            nearest: Vec::new(),
+            evaluated: Vec::new(),
             rubs: Vec::new(),
             start: Vec::new(),
             slip: 0.0,
@@ -236,32 +242,27 @@ where
     /// Evaluates the contacts among the candidates at `x` and returns the energy (J); infinite at an intersection.
     fn evaluate(&mut self, x: &[f64]) -> f64 {
         let (reach, kappa) = (self.options.reach, self.kappa);
-        let found: Vec<(Active<D>, f64)> = self
-            .candidates
-            .par_iter()
-            .with_min_len(512)
-            .filter_map(|&(kind, nodes)| {
-                if boxes_apart::<D>(kind, &nodes, x, reach) {
-                    return None;
-                }
-                let gap = gap::<D>(kind, &nodes, x);
-                if !(gap.distance < reach) {
-                    return None;
-                }
-                let (value, force, bend) = barrier(gap.distance.max(f64::MIN_POSITIVE), reach);
-                let contact = Active {
-                    nodes,
-                    weights: gap.weights,
-                    normal: gap.normal,
-                    force: kappa * force,
-                    stiffness: kappa * bend,
-                };
-                Some((contact, kappa * value))
-            })
-            .collect();
-        let mut energy: f64 = found.iter().map(|(_, energy)| energy).sum();
-        self.active.clear();
-        self.active.extend(found.into_iter().map(|(contact, _)| contact));
+        let Self { nearest, candidates, active, evaluated, .. } = self;
+        nearest.resize(candidates.len(), Nearest::FAR);
+        nearest.par_iter_mut().zip(&*candidates).with_min_len(512).for_each(|(nearest, (kind, nodes))| {
+            let far = boxes_apart::<D>(*kind, nodes, x, reach);
+            *nearest = if far { Nearest::FAR } else { Nearest::of::<D>(*kind, nodes, x) };
+        });
+        evaluated.clear();
+        evaluated.extend_from_slice(x);
+        let touches = |&index: &u32| nearest[index as usize].distance < reach;
+        let touching: Vec<u32> =
+            (0..nearest.len() as u32).into_par_iter().with_min_len(1024).filter(touches).collect();
+        let distance = |index: u32| nearest[index as usize].distance.max(f64::MIN_POSITIVE);
+        let energies = touching.par_iter().with_min_len(512).map(|&index| barrier(distance(index), reach).0);
+        let mut energy = kappa * energies.reduce(|| 0.0, |a, b| a + b);
+        let contact = |&index: &u32| {
+            let (kind, nodes) = candidates[index as usize];
+            let Gap { normal, weights, .. } = nearest[index as usize].gap::<D>(kind, &nodes, x);
+            let (_, force, bend) = barrier(distance(index), reach);
+            Active { nodes, weights, normal, force: kappa * force, stiffness: kappa * bend }
+        };
+        *active = touching.par_iter().with_min_len(512).map(contact).collect();
         let near = self.near_obstacles(x, reach);
         for (index, near) in near.iter().enumerate() {
             let touching = self.touching(&self.obstacles[index], near.as_deref(), x);
@@ -353,16 +354,23 @@ where
 
     /// The stiffness of contacts and friction at the last positions, as it acts on the particles that are free.
     pub(crate) fn stiffness(&self, pinned: &[bool]) -> ContactStiffness<D> {
-        let normal = self.active.par_iter().with_min_len(1024).map(|contact| {
-            let block = contact.normal * contact.normal.transpose() * contact.stiffness;
-            (contact.nodes, contact.weights, block)
-        });
-        let mut rows: Vec<_> = normal.collect();
-        let rubs = self.rubs.par_iter().zip(&self.slides).with_min_len(1024);
-        let of_rub =
-            |(rub, slide): (&Rub<D>, &Vector<D>)| (rub.nodes, rub.weights, self.rub_block(rub, slide));
-        rows.extend(rubs.map(of_rub).collect::<Vec<_>>());
-        ContactStiffness::new(&rows, pinned)
+        // Contacts first, then what rubs.
+        let (active, rubs) = (&self.active, &self.rubs);
+        let all = || (0..active.len() + rubs.len()).into_par_iter().with_min_len(1024);
+        let arms = |index: usize| match index.checked_sub(active.len()) {
+            None => (active[index].nodes, active[index].weights),
+            Some(rub) => (rubs[rub].nodes, rubs[rub].weights),
+        };
+        let block = |index: usize| match index.checked_sub(active.len()) {
+            None => {
+                let Active { normal, stiffness, .. } = &active[index];
+                pack(&(normal * normal.transpose() * *stiffness))
+            }
+            Some(rub) => pack(&self.rub_block(&rubs[rub], &self.slides[rub])),
+        };
+        let contacts: Vec<Arms> = all().map(arms).collect();
+        let blocks: Vec<Packed> = all().map(block).collect();
+        ContactStiffness::new(&contacts, &blocks, pinned)
     }
 
     /// Shortens the steps of single particles that would run into an obstacle that they do not feel yet, so that they arrive within its reach; true if any.

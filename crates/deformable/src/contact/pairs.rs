@@ -4,7 +4,8 @@ use super::SelfContact;
 use crate::force::read;
 use splashdown_geometry::bounds::Aabb;
 use splashdown_geometry::bvh::Bvh;
-use splashdown_geometry::ccd::{CcdOptions, Motion, first_contact, proximity};
+use splashdown_geometry::ccd::{CcdOptions, Motion, closest_weights, first_contact, proximity};
+use splashdown_geometry::simplex::combine;
 use splashdown_math::{Dim, Space, Vector};
 use splashdown_parallel::prelude::*;
 use std::ops::Range;
@@ -156,20 +157,13 @@ impl<const D: usize> ContactSurface<D> {
                 edges: Bvh::from_fn(self.edges.len(), of_edge),
             }),
         };
-        let mut found: Vec<(PairKind, [u32; 4])> = points
-            .pairs_with(faces, |point, face| {
-                if !may_meet(&of_points[point as usize], &of_faces[face as usize]) {
-                    return false;
-                }
-                let (point, face) = (self.points[point as usize], &self.faces[face as usize]);
-                !face.contains(&point) && self.may_touch(point, face[0])
-            })
-            .into_iter()
-            .map(|[point, face]| {
-                let face = &self.faces[face as usize];
-                (PairKind::PointFace, [self.points[point as usize], face[0], face[1], face[D - 1]])
-            })
-            .collect();
+        let against_faces = points.pairs_with(faces, |point, face| {
+            if !may_meet(&of_points[point as usize], &of_faces[face as usize]) {
+                return false;
+            }
+            let (point, face) = (self.points[point as usize], &self.faces[face as usize]);
+            !face.contains(&point) && self.may_touch(point, face[0])
+        });
         // There are edges in 3D only.
         let apart = |i: u32, j: u32| {
             if !may_meet(&of_edges[i as usize], &of_edges[j as usize]) {
@@ -178,11 +172,21 @@ impl<const D: usize> ContactSurface<D> {
             let ([a, b], other) = (self.edges[i as usize], self.edges[j as usize]);
             !other.contains(&a) && !other.contains(&b) && self.may_touch(a, other[0])
         };
-        found.extend(edges.self_pairs(apart).into_iter().map(|[i, j]| {
-            let ([a, b], [c, d]) = (self.edges[i as usize], self.edges[j as usize]);
-            (PairKind::EdgeEdge, [a, b, c, d])
-        }));
-        found
+        let between_edges = edges.self_pairs(apart);
+        let pair = |index: usize| match index.checked_sub(against_faces.len()) {
+            None => {
+                let [point, face] = against_faces[index];
+                let face = &self.faces[face as usize];
+                (PairKind::PointFace, [self.points[point as usize], face[0], face[1], face[D - 1]])
+            }
+            Some(index) => {
+                let [i, j] = between_edges[index];
+                let ([a, b], [c, d]) = (self.edges[i as usize], self.edges[j as usize]);
+                (PairKind::EdgeEdge, [a, b, c, d])
+            }
+        };
+        let count = against_faces.len() + between_edges.len();
+        (0..count).into_par_iter().with_min_len(1024).map(pair).collect()
     }
 }
 
@@ -202,6 +206,66 @@ pub(super) struct SurfaceTrees<const D: usize> {
     faces: Bvh<D>,
     points: Bvh<D>,
     edges: Bvh<D>,
+}
+
+/// Distance of a pair and where its closest points are, without the direction.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Nearest {
+    /// Infinite if the pair was not looked at because it is far apart.
+    pub distance: f64,
+    /// Of a point and a face the weights of the face; of two edges how far along each.
+    weights: [f64; 3],
+}
+
+impl Nearest {
+    pub(super) const FAR: Self = Self { distance: f64::INFINITY, weights: [0.0; 3] };
+
+    /// Of a pair at `x`.
+    #[inline]
+    pub(super) fn of<const D: usize>(kind: PairKind, nodes: &[u32; 4], x: &[f64]) -> Self {
+        let at = |i: usize| read::<D>(x, nodes[i]);
+        let mut weights = [0.0; 3];
+        match kind {
+            PairKind::PointFace => {
+                let (point, face) = ([at(0)], std::array::from_fn::<_, D, _>(|i| at(i + 1)));
+                let (_, on_face) = closest_weights(&point, &face);
+                weights[..D].copy_from_slice(&on_face);
+                Self { distance: (point[0] - combine(&face, &on_face)).norm(), weights }
+            }
+            PairKind::EdgeEdge => {
+                let (a, b) = ([at(0), at(1)], [at(2), at(3)]);
+                let (s, t) = closest_weights(&a, &b);
+                (weights[0], weights[1]) = (s[1], t[1]);
+                Self { distance: (combine(&a, &s) - combine(&b, &t)).norm(), weights }
+            }
+        }
+    }
+
+    /// With the direction; `x` as before.
+    pub(super) fn gap<const D: usize>(&self, kind: PairKind, nodes: &[u32; 4], x: &[f64]) -> Gap<D> {
+        let at = |i: usize| read::<D>(x, nodes[i]);
+        let ([u, v, _], mut weights) = (self.weights, [0.0; 4]);
+        let apart = match kind {
+            PairKind::PointFace => {
+                let face = std::array::from_fn::<_, D, _>(|i| at(i + 1));
+                let on_face: [f64; D] = std::array::from_fn(|i| self.weights[i]);
+                weights[0] = 1.0;
+                (0..D).for_each(|i| weights[i + 1] = -on_face[i]);
+                at(0) - combine(&face, &on_face)
+            }
+            PairKind::EdgeEdge => {
+                weights = [1.0 - u, u, v - 1.0, -v];
+                combine(&[at(0), at(1)], &[1.0 - u, u]) - combine(&[at(2), at(3)], &[1.0 - v, v])
+            }
+        };
+        // What almost touches has no direction by its distance alone.
+        let size = apart.iter().chain(at(0).iter()).fold(0.0f64, |most, x| most.max(x.abs()));
+        if self.distance > 1e-9 * size {
+            Gap { distance: self.distance, normal: apart / self.distance, weights }
+        } else {
+            gap::<D>(kind, nodes, x)
+        }
+    }
 }
 
 /// Distance of a pair at `x`.

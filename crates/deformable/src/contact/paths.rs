@@ -1,7 +1,7 @@
 //! How far a Newton step may go: the pairs that can meet on the way, and the part of the step that is free of them.
 
 use super::barrier::Barrier;
-use super::pairs::{PairKind, first_time, gap};
+use super::pairs::{Nearest, PairKind, first_time};
 use crate::force::read;
 use splashdown_geometry::bounds::Aabb;
 use splashdown_geometry::ccd::CcdOptions;
@@ -18,6 +18,8 @@ const ACCURACY: f64 = 0.05;
 const COVER: f64 = 0.5;
 /// The same as a part of how far a particle goes relative to the mean of all.
 const STRAY: f64 = 0.05;
+/// Parts of a step between which pairs are looked at together.
+const ROUNDS: [f64; 10] = [0.0, 0.02, 0.05, 0.1, 0.17, 0.25, 0.4, 0.6, 0.8, f64::INFINITY];
 
 /// Straight paths that all particles go along together, and how far each may stray from it: at every time of the step each is within its `room` of the place that it then has on its path.
 ///
@@ -106,52 +108,76 @@ where
         let reach = self.options.reach;
         let paths = Paths::new(from, step, reach).with_room(COVER * reach);
         self.candidates = self.surface.candidates(&mut self.trees, |nodes| paths.ends(nodes));
+        self.nearest.clear();
         self.paths = paths;
     }
 
     /// Largest part (0 to 1) of `step` that no pair of surfaces comes together on; also finds the candidates for all positions on the way.
     pub(crate) fn largest_step(&mut self, x: &[f64], step: &[f64]) -> f64 {
-        let first = self.first_meeting(x, step, |motion| motion / (1.0 - KEPT), |distance| KEPT * distance);
+        let first = self.first_meeting(x, step, |distance| KEPT * distance);
         if first < 1.0 { 0.9 * first } else { 1.0 }
     }
 
     /// The same for a prescribed step, which nothing resists: it stops for a pair at a part of the reach from which Newton's method still gets away easily.
     pub(crate) fn largest_push(&mut self, x: &[f64], step: &[f64]) -> f64 {
         let near = PUSHED * self.options.reach;
-        self.first_meeting(x, step, |motion| motion + near, |distance| near.min(0.999 * distance))
+        self.first_meeting(x, step, |distance| near.min(0.999 * distance))
     }
 
-    /// Part of `step` after which the first pair comes nearer than `stop` of its distance at the start; pairs that are farther apart than `far` of their relative motion do not.
-    fn first_meeting(
-        &mut self,
-        x: &[f64],
-        step: &[f64],
-        far: impl Fn(f64) -> f64 + Sync,
-        stop: impl Fn(f64) -> f64 + Sync,
-    ) -> f64 {
+    /// Part of `step` after which the first pair comes nearer than `stop` of its distance at the start. What is left of a distance after that, `distance - stop(distance)`, must grow
+    /// with the distance.
+    ///
+    /// No pair meets before its parts have gone what is between them. Pairs are looked at in the order of that, some at a time, until none of those that are left can be the first.
+    fn first_meeting(&mut self, x: &[f64], step: &[f64], stop: impl Fn(f64) -> f64 + Sync) -> f64 {
         let end: Vec<f64> = x.iter().zip(step).map(|(x, step)| x + step).collect();
         self.find_candidates(x, step);
-        self.candidates
-            .par_iter()
-            .with_min_len(256)
-            .map(|&(kind, nodes)| {
-                let motion = relative_motion::<D>(kind, &nodes, step);
-                // The boxes are not further apart than what is in them.
-                if boxes_apart::<D>(kind, &nodes, x, far(motion)) {
-                    return 1.0;
-                }
-                let distance = gap::<D>(kind, &nodes, x).distance;
+        let known: &[Nearest] = if self.evaluated == x { &self.nearest } else { &[] };
+        let known = |index: usize| known.get(index).map(|near| near.distance).filter(|d| d.is_finite());
+        let earliest = |(index, &(kind, nodes)): (usize, &(PairKind, [u32; 4]))| {
+            let motion = relative_motion::<D>(kind, &nodes, step);
+            // Boxes are not further apart than what is in them.
+            let distance = known(index).unwrap_or_else(|| box_distance::<D>(kind, &nodes, x));
+            let left = distance - stop(distance);
+            (left < motion).then(|| Approach { index: index as u32, motion, earliest: left / motion })
+        };
+        let approaching: Vec<Approach> =
+            self.candidates.par_iter().with_min_len(512).enumerate().filter_map(earliest).collect();
+        let mut first = 1.0f64;
+        for bounds in ROUNDS.windows(2) {
+            if first <= bounds[0] {
+                break;
+            }
+            let due = |pair: &&Approach| bounds[0] <= pair.earliest && pair.earliest < bounds[1];
+            let due: Vec<Approach> = approaching.iter().filter(due).copied().collect();
+            let meeting = |pair: &Approach| {
+                let (kind, nodes) = self.candidates[pair.index as usize];
+                let distance =
+                    known(pair.index as usize).unwrap_or_else(|| Nearest::of::<D>(kind, &nodes, x).distance);
                 let stop = stop(distance);
-                if motion <= distance - stop {
+                if pair.motion * first <= distance - stop {
                     return 1.0;
                 }
-                let extent = motion + distance + diameter::<D>(&nodes, x);
+                let extent = pair.motion + distance + diameter::<D>(&nodes, x);
                 let options =
                     CcdOptions { separation: stop, tolerance: ACCURACY * (distance - stop) / extent };
                 first_time::<D>(kind, &nodes, x, &end, &options).map_or(1.0, |(time, _)| time)
-            })
-            .reduce(|| 1.0, f64::min)
+            };
+            let earliest = due.par_iter().with_min_len(128).map(meeting).reduce(|| 1.0, f64::min);
+            first = first.min(earliest);
+        }
+        first
     }
+}
+
+/// A pair whose parts go further than what is between them.
+#[derive(Debug, Clone, Copy)]
+struct Approach {
+    /// Among the candidates.
+    index: u32,
+    /// Of the parts relative to each other (m).
+    motion: f64,
+    /// Part of the step before which they do not meet.
+    earliest: f64,
 }
 
 /// Nodes of the two parts of a pair.
@@ -160,18 +186,24 @@ fn parts(kind: PairKind, nodes: &[u32; 4]) -> (&[u32], &[u32]) {
 }
 
 /// Are the boxes of the parts further apart than `reach` along an axis?
+#[inline]
 pub(super) fn boxes_apart<const D: usize>(kind: PairKind, nodes: &[u32; 4], x: &[f64], reach: f64) -> bool {
+    box_distance::<D>(kind, nodes, x) > reach
+}
+
+/// Largest distance of the boxes of the parts along an axis; zero if they overlap.
+#[inline]
+fn box_distance<const D: usize>(kind: PairKind, nodes: &[u32; 4], x: &[f64]) -> f64 {
     let (a, b) = parts(kind, nodes);
-    (0..D).any(|axis| {
-        let range = |nodes: &[u32]| {
-            nodes.iter().fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), &node| {
-                let x = x[D * node as usize + axis];
-                (low.min(x), high.max(x))
-            })
-        };
-        let ((low_a, high_a), (low_b, high_b)) = (range(a), range(b));
-        low_a - high_b > reach || low_b - high_a > reach
-    })
+    let range = |nodes: &[u32]| {
+        let first = read::<D>(x, nodes[0]);
+        nodes[1..].iter().fold((first, first), |(low, high), &node| {
+            let x = read::<D>(x, node);
+            (low.inf(&x), high.sup(&x))
+        })
+    };
+    let ((low_a, high_a), (low_b, high_b)) = (range(a), range(b));
+    (0..D).map(|axis| (low_a[axis] - high_b[axis]).max(low_b[axis] - high_a[axis])).fold(0.0, f64::max)
 }
 
 /// Largest extent of the box of the nodes.
@@ -198,6 +230,7 @@ fn relative_motion<const D: usize>(kind: PairKind, nodes: &[u32; 4], step: &[f64
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contact::pairs::gap;
     use crate::contact::{BarrierOptions, ContactSurface};
     use splashdown_solve::testing::TestNumbers;
 
@@ -250,5 +283,49 @@ mod tests {
             assert!(!barrier.paths.covers(&far));
             assert!(barrier.paths.covers(&from));
         }
+    }
+
+    /// The part of a step that is free is that of the first of all pairs, whichever are looked at and whether their distances are known already.
+    #[test]
+    fn the_first_of_all_pairs_limits_a_step() {
+        const COUNT: usize = 40;
+        let mut random = TestNumbers::new(8);
+        let faces: Vec<[u32; 3]> = (0..COUNT as u32).map(|i| [3 * i, 3 * i + 1, 3 * i + 2]).collect();
+        let surface = ContactSurface::<3>::new(faces);
+        let brute = surface.candidates(&mut None, |_| [Aabb::everything(); 2]);
+        let mut shorter = 0;
+        for round in 0..40 {
+            let mut x: Vec<f64> = Vec::new();
+            for _ in 0..COUNT {
+                let corner = Vector::<3>::from_fn(|_, _| random.uniform(-1.0, 1.0));
+                for _ in 0..3 {
+                    x.extend(corner.iter().map(|x| x + random.uniform(-0.1, 0.1)));
+                }
+            }
+            let size = if round % 2 == 0 { 0.5 } else { 0.02 };
+            let step: Vec<f64> = x.iter().map(|_| size * random.uniform(-1.0, 1.0)).collect();
+            let end: Vec<f64> = x.iter().zip(&step).map(|(x, step)| x + step).collect();
+            let meeting = |(kind, nodes): &(PairKind, [u32; 4])| {
+                let distance = gap::<3>(*kind, nodes, &x).distance;
+                let motion = relative_motion::<3>(*kind, nodes, &step);
+                let stop = KEPT * distance;
+                let extent = motion + distance + diameter::<3>(nodes, &x);
+                let options =
+                    CcdOptions { separation: stop, tolerance: ACCURACY * (distance - stop) / extent };
+                first_time::<3>(*kind, nodes, &x, &end, &options).map_or(1.0, |(time, _)| time)
+            };
+            let first = brute.iter().map(meeting).fold(1.0, f64::min);
+            let options = BarrierOptions { reach: 0.05, ..BarrierOptions::default() };
+            let mut barrier = Barrier::new(surface.clone(), options);
+            let unknown = barrier.largest_step(&x, &step);
+            barrier.update(&x);
+            let known = barrier.largest_step(&x, &step);
+            let expected = if first < 1.0 { 0.9 * first } else { 1.0 };
+            for found in [unknown, known] {
+                assert!((found - expected).abs() < 1e-9, "{found} {expected}");
+            }
+            shorter += usize::from(first < 1.0);
+        }
+        assert!(shorter > 10, "{shorter}");
     }
 }

@@ -8,14 +8,14 @@ use crate::force::read;
 use splashdown_math::{Matrix, Vector};
 use splashdown_parallel::prelude::*;
 
-/// Particles, weights and block of one contact. One particle (other weights zero) against what does not move, or several whose weights sum to zero.
-pub(super) type Row<const D: usize> = ([u32; 4], [f64; 4], Matrix<D>);
+/// Particles and weights of one contact. One particle (other weights zero) against what does not move, or several whose weights sum to zero.
+pub(super) type Arms = ([u32; 4], [f64; 4]);
 
 /// Particles of one thread's piece.
 const PIECE: usize = 256;
 
 /// Lower triangle of a symmetric block by columns, `D (D + 1) / 2` entries.
-type Packed = [f64; 6];
+pub(super) type Packed = [f64; 6];
 
 /// What couples two particles.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,7 @@ pub(crate) struct ContactStiffness<const D: usize> {
     own: Vec<Matrix<D>>,
 }
 
-fn pack<const D: usize>(block: &Matrix<D>) -> Packed {
+pub(super) fn pack<const D: usize>(block: &Matrix<D>) -> Packed {
     let mut out = [0.0; 6];
     let mut at = 0;
     for j in 0..D {
@@ -59,21 +59,23 @@ fn unpack<const D: usize>(packed: &Packed) -> Matrix<D> {
 }
 
 impl<const D: usize> ContactStiffness<D> {
-    /// From all contacts, for particles that are not `pinned`; pinned ones have no displacement.
-    pub fn new(rows: &[Row<D>], pinned: &[bool]) -> Self {
+    /// From all contacts and their blocks, for particles that are not `pinned`; pinned ones have no displacement.
+    pub fn new(contacts: &[Arms], blocks: &[Packed], pinned: &[bool]) -> Self {
         let count = pinned.len();
         let mut own = vec![Matrix::<D>::zeros(); count];
         let mut starts = vec![0u32; count + 1];
         let several = |weights: &[f64; 4]| weights.iter().filter(|weight| **weight != 0.0).count() > 1;
-        let acting = |row: &Row<D>| {
-            let (nodes, weights, _) = *row;
+        let acting = |arms: &Arms| {
+            let (nodes, weights) = *arms;
             (0..4).filter(move |&k| weights[k] != 0.0 && !pinned[nodes[k] as usize])
         };
-        for row in rows {
-            if several(&row.1) {
-                acting(row).for_each(|k| starts[row.0[k] as usize + 1] += 1);
+        for (arms, block) in contacts.iter().zip(blocks) {
+            let (nodes, weights) = arms;
+            if several(weights) {
+                acting(arms).for_each(|k| starts[nodes[k] as usize + 1] += 1);
             } else {
-                acting(row).for_each(|k| own[row.0[k] as usize] += row.2 * (row.1[k] * row.1[k]));
+                let block = unpack::<D>(block);
+                acting(arms).for_each(|k| own[nodes[k] as usize] += block * (weights[k] * weights[k]));
             }
         }
         for node in 0..count {
@@ -82,9 +84,9 @@ impl<const D: usize> ContactStiffness<D> {
         // Contacts by particle, each with the place of the particle in it.
         let mut places = starts.clone();
         let mut incident = vec![(0u32, 0u8); starts[count] as usize];
-        for (index, row) in rows.iter().enumerate().filter(|(_, row)| several(&row.1)) {
-            for k in acting(row) {
-                let place = &mut places[row.0[k] as usize];
+        for (index, arms) in contacts.iter().enumerate().filter(|(_, arms)| several(&arms.1)) {
+            for k in acting(arms) {
+                let place = &mut places[arms.0[k] as usize];
                 incident[*place as usize] = (index as u32, k as u8);
                 *place += 1;
             }
@@ -93,25 +95,26 @@ impl<const D: usize> ContactStiffness<D> {
             .into_par_iter()
             .map(|piece| {
                 let mut slots = vec![u32::MAX; count];
-                let mut sums: Vec<(u32, Matrix<D>)> = Vec::new();
+                let mut sums: Vec<(u32, Packed)> = Vec::new();
                 let (mut ends, mut couplings) = (Vec::with_capacity(PIECE), Vec::new());
                 for node in piece * PIECE..((piece + 1) * PIECE).min(count) {
                     sums.clear();
                     for &(index, k) in &incident[starts[node] as usize..starts[node + 1] as usize] {
-                        let (nodes, weights, block) = &rows[index as usize];
-                        let scaled = block * weights[k as usize];
+                        let ((nodes, weights), block) = (&contacts[index as usize], &blocks[index as usize]);
+                        let scaled = block.map(|entry| entry * weights[k as usize]);
                         for other in (0..4).filter(|&other| other != k as usize && weights[other] != 0.0) {
                             let slot = &mut slots[nodes[other] as usize];
                             if *slot == u32::MAX {
                                 *slot = sums.len() as u32;
-                                sums.push((nodes[other], Matrix::zeros()));
+                                sums.push((nodes[other], [0.0; 6]));
                             }
-                            sums[*slot as usize].1 += scaled * weights[other];
+                            let sum = &mut sums[*slot as usize].1;
+                            (0..6).for_each(|entry| sum[entry] += scaled[entry] * weights[other]);
                         }
                     }
-                    for (other, block) in &sums {
-                        slots[*other as usize] = u32::MAX;
-                        couplings.push(Coupling { other: *other, block: pack(block) });
+                    for &(other, block) in &sums {
+                        slots[other as usize] = u32::MAX;
+                        couplings.push(Coupling { other, block });
                     }
                     ends.push(couplings.len());
                 }
@@ -214,7 +217,9 @@ mod tests {
                 }
             }
         }
-        let stiffness = ContactStiffness::<3>::new(&rows, &pinned);
+        let contacts: Vec<Arms> = rows.iter().map(|&(nodes, weights, _)| (nodes, weights)).collect();
+        let blocks: Vec<Packed> = rows.iter().map(|(_, _, block)| pack::<3>(block)).collect();
+        let stiffness = ContactStiffness::<3>::new(&contacts, &blocks, &pinned);
         let mut x: Vec<f64> = (0..3 * NODES).map(|_| random.uniform(-1.0, 1.0)).collect();
         x[9..12].fill(0.0);
         let mut y = vec![0.0; 3 * NODES];

@@ -153,3 +153,25 @@ fn repulsions_rub_by_coulombs_law() {
         );
     }
 }
+
+/// Distances and directions of pairs that are found in two steps are those that are found in one, apart, crossing and touching.
+#[test]
+fn nearest_points_with_their_direction_are_the_gap() {
+    let mut random = TestNumbers::new(12);
+    for round in 0..2000 {
+        let mut x = random.vector(12);
+        match round % 4 {
+            1 => (0..3).for_each(|axis| x[axis] = x[9 + axis]),
+            2 => (0..3).for_each(|axis| x[3 + axis] = x[axis] + 1e-6 * x[3 + axis]),
+            3 => (0..3).for_each(|axis| x[9 + axis] = x[6 + axis] + x[3 + axis] - x[axis]),
+            _ => {}
+        }
+        for kind in [PairKind::PointFace, PairKind::EdgeEdge] {
+            let whole = pairs::gap::<3>(kind, &[0, 1, 2, 3], &x);
+            let nearest = pairs::Nearest::of::<3>(kind, &[0, 1, 2, 3], &x);
+            let again = nearest.gap::<3>(kind, &[0, 1, 2, 3], &x);
+            assert!((nearest.distance - whole.distance).abs() < 1e-14);
+            assert!((again.normal - whole.normal).norm() < 1e-12 && again.weights == whole.weights);
+        }
+    }
+}

@@ -3,6 +3,7 @@
 
 use super::{Decompose, Elements, PointState, Shape, edges};
 use crate::material::{Lame, MaterialError};
+use nalgebra::SMatrix;
 use serde::{Deserialize, Serialize};
 use splashdown_math::{Matrix, Real, Vector, symmetric_eigen};
 use splashdown_parallel::prelude::*;
@@ -376,86 +377,68 @@ where
 
     /// Adds `damping (-D)` of one element with a viscous kind of damping to the row-major matrix `out` over its nodes. With the gradients `l_a` in the frame of the stretches,
     /// `h_a = U S l_a` and `B = U S^2 U^T` (`S` the stretches for the conserving rate, 1 for the linear one) the block of nodes `a`, `b` is `alpha h_a h_b^T + beta h_b h_a^T + beta (l_a . l_b) B`.
+    /// The viscosities are the same at all points of an element, so what they multiply is summed over the points first.
     pub(super) fn add_viscous_matrix(&self, element: usize, damping: f64, out: &mut [f64]) {
         if !self.is_damped() {
             return;
         }
         let size = (M + 1) * D;
-        let viscosities = self.viscosities(&self.lame(element));
+        let (alpha, beta) = self.viscosities(&self.lame(element));
+        let mut ways = [Way::<D, C, M>::NOTHING; WAYS];
+        let mut count = 0;
+        let mut add = |ways: &[Way<D, C, M>]| {
+            let plain = ways.iter().all(|way| way.plain);
+            for a in 0..=M {
+                for b in a..=M {
+                    let (mut outer, mut square) = ([[0.0; D]; D], [[0.0; D]; D]);
+                    for way in ways {
+                        let ((l_a, h_a), (l_b, h_b)) = (way.node(a), way.node(b));
+                        for i in 0..D {
+                            let scaled = way.weight * h_a[i];
+                            for k in 0..D {
+                                outer[i][k] += scaled * h_b[k];
+                            }
+                        }
+                        if !plain {
+                            let along: f64 = (0..C).map(|j| l_a[j] * l_b[j]).sum();
+                            let along = way.weight * along;
+                            for i in 0..D {
+                                for k in 0..D {
+                                    square[i][k] += along * way.square[i][k];
+                                }
+                            }
+                        }
+                    }
+                    if plain {
+                        let trace: f64 = (0..D).map(|i| outer[i][i]).sum();
+                        (0..D).for_each(|i| square[i][i] = trace);
+                    }
+                    let entry =
+                        |i: usize, k: usize| alpha * outer[i][k] + beta * (outer[k][i] + square[i][k]);
+                    add_block::<D>(out, size, [a, b], entry);
+                    if a != b {
+                        add_block::<D>(out, size, [b, a], |i, k| entry(k, i));
+                    }
+                }
+            }
+        };
         for point in element * self.points..(element + 1) * self.points {
             let state = &self.state[point];
             let (frame, gradients) = (self.frame(state), state.gradients());
-            let mut first = [0.0; C];
-            for gradient in &gradients {
-                for j in 0..C {
-                    first[j] -= gradient[j];
-                }
-            }
+            let factor = damping * self.elastic_volume(point);
             for (rate, weight) in self.rates(state) {
                 if weight == 0.0 {
                     continue;
                 }
-                let s = match rate {
-                    Rate::Linear => Vector::repeat(1.0),
-                    Rate::Conserving => state.stretches(),
-                };
-                let mut stretched = [[0.0; C]; D];
-                for i in 0..D {
-                    for j in 0..C {
-                        stretched[i][j] = frame[(i, j)] * s[j];
-                    }
+                if count == WAYS {
+                    add(&ways);
+                    count = 0;
                 }
-                let turned = |local: &[f64; C]| -> [f64; D] {
-                    let mut out = [0.0; D];
-                    for i in 0..D {
-                        for j in 0..C {
-                            out[i] += stretched[i][j] * local[j];
-                        }
-                    }
-                    out
-                };
-                let mut square = [[0.0; D]; D];
-                for i in 0..D {
-                    for k in 0..D {
-                        for j in 0..C {
-                            square[i][k] += stretched[i][j] * stretched[k][j];
-                        }
-                    }
-                }
-                let factor = damping * weight * self.elastic_volume(point);
-                let (alpha, beta) = (factor * viscosities.0, factor * viscosities.1);
-                let mut add = |a: usize, b: usize, local: [&[f64; C]; 2], h: [&[f64; D]; 2]| {
-                    let mut along = 0.0;
-                    for j in 0..C {
-                        along += local[0][j] * local[1][j];
-                    }
-                    along *= beta;
-                    let mut block = [[0.0; D]; D];
-                    for i in 0..D {
-                        let (own, other) = (alpha * h[0][i], beta * h[1][i]);
-                        for k in 0..D {
-                            block[i][k] = own * h[1][k] + other * h[0][k] + along * square[i][k];
-                        }
-                    }
-                    add_block::<D>(out, size, [a, b], |i, k| block[i][k]);
-                    if a != b {
-                        add_block::<D>(out, size, [b, a], |i, k| block[k][i]);
-                    }
-                };
-                let mut h = [[0.0; D]; M];
-                for (h, gradient) in h.iter_mut().zip(&gradients) {
-                    *h = turned(gradient);
-                }
-                let h_first = turned(&first);
-                add(0, 0, [&first, &first], [&h_first, &h_first]);
-                for a in 0..M {
-                    add(0, a + 1, [&first, &gradients[a]], [&h_first, &h[a]]);
-                    for b in a..M {
-                        add(a + 1, b + 1, [&gradients[a], &gradients[b]], [&h[a], &h[b]]);
-                    }
-                }
+                ways[count] = Way::new(&frame, &gradients, rate, &state.stretches(), factor * weight);
+                count += 1;
             }
         }
+        add(&ways[..count]);
     }
 
     /// Damping of a point in proportion to its stiffness as pair coefficients: `(H, same, cross, out of plane)` with `P_ij = same_ij L_ij + cross_ij L_ji`.
@@ -465,6 +448,87 @@ where
         let hessian = factor.hessian * factor.hessian * time;
         let (a, b) = (factor.symmetric.map(|a| a * a * time), factor.antisymmetric.map(|b| b * b * time));
         (hessian, a + b, a - b, factor.out_of_plane.map(|k| k * k * time))
+    }
+}
+
+/// Most points and rates whose blocks are summed together: a hexahedron has eight points.
+const WAYS: usize = 8;
+
+/// What a rate at a point contributes to the damping matrix of its element.
+#[derive(Clone, Copy)]
+struct Way<const D: usize, const C: usize, const M: usize> {
+    weight: f64,
+    /// Gradients `l_a` of all nodes but the first, and that of the first.
+    local: [[f64; C]; M],
+    local_first: [f64; C],
+    /// `h_a = U S l_a` of the same.
+    turned: [[f64; D]; M],
+    turned_first: [f64; D],
+    /// `U S^2 U^T`.
+    square: [[f64; D]; D],
+    /// `U S` is a rotation: `square` is the unit matrix, and `l_a . l_b = h_a . h_b`.
+    plain: bool,
+}
+
+impl<const D: usize, const C: usize, const M: usize> Way<D, C, M> {
+    const NOTHING: Self = Self {
+        weight: 0.0,
+        local: [[0.0; C]; M],
+        local_first: [0.0; C],
+        turned: [[0.0; D]; M],
+        turned_first: [0.0; D],
+        square: [[0.0; D]; D],
+        plain: false,
+    };
+
+    fn new(
+        frame: &SMatrix<f64, D, C>,
+        gradients: &[[f64; C]; M],
+        rate: Rate,
+        stretches: &Vector<C>,
+        weight: f64,
+    ) -> Self {
+        let s = match rate {
+            Rate::Linear => Vector::repeat(1.0),
+            Rate::Conserving => *stretches,
+        };
+        let mut stretched = [[0.0; C]; D];
+        for i in 0..D {
+            for j in 0..C {
+                stretched[i][j] = frame[(i, j)] * s[j];
+            }
+        }
+        let turn = |local: &[f64; C]| -> [f64; D] {
+            std::array::from_fn(|i| (0..C).map(|j| stretched[i][j] * local[j]).sum())
+        };
+        let (mut first, mut turned) = ([0.0; C], [[0.0; D]; M]);
+        // Not `map`: nested arrays of it are calls.
+        for (turned, gradient) in turned.iter_mut().zip(gradients) {
+            *turned = turn(gradient);
+            for j in 0..C {
+                first[j] -= gradient[j];
+            }
+        }
+        let product = |i: usize, k: usize| (0..C).map(|j| stretched[i][j] * stretched[k][j]).sum();
+        Self {
+            weight,
+            local: *gradients,
+            local_first: first,
+            turned,
+            turned_first: turn(&first),
+            square: std::array::from_fn(|i| std::array::from_fn(|k| product(i, k))),
+            plain: D == C && matches!(rate, Rate::Linear),
+        }
+    }
+
+    /// `l_a` and `h_a`.
+    #[inline(always)]
+    fn node(&self, a: usize) -> (&[f64; C], &[f64; D]) {
+        if a == 0 {
+            (&self.local_first, &self.turned_first)
+        } else {
+            (&self.local[a - 1], &self.turned[a - 1])
+        }
     }
 }
 

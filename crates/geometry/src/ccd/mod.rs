@@ -13,7 +13,7 @@
 mod advance;
 mod proximity;
 
-pub use proximity::{Proximity, proximity};
+pub use proximity::{Proximity, closest_weights, proximity};
 
 use splashdown_math::Vector;
 

@@ -36,9 +36,9 @@ pub fn proximity<const D: usize, const NA: usize, const NB: usize>(
     Proximity { distance, weights_a, weights_b, normal }
 }
 
-/// Weights of the closest points.
+/// Barycentric weights of the closest points of both simplices, as [`proximity`] has them; where only the distance is asked for, this costs less.
 #[inline]
-pub(super) fn closest_weights<const D: usize, const NA: usize, const NB: usize>(
+pub fn closest_weights<const D: usize, const NA: usize, const NB: usize>(
     a: &[Vector<D>; NA],
     b: &[Vector<D>; NB],
 ) -> ([f64; NA], [f64; NB]) {

@@ -5,6 +5,11 @@ mod product;
 use crate::error::{check_finite, check_size};
 use crate::{LinearOperator, SolveError, vector};
 use serde::{Deserialize, Serialize};
+use splashdown_parallel::prelude::*;
+
+/// Entries from which on rows are multiplied in parallel, and rows of one task: a product of long rows is worth other threads long before the vector by itself is.
+const PARALLEL: usize = 1 << 18;
+const TOGETHER: usize = 512;
 
 /// A sparse matrix in compressed row storage: 12 bytes an entry, columns ascending in each row, no duplicates.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -237,7 +242,7 @@ impl CsrMatrix {
     /// `y = A x`, rows in parallel. The lengths must fit.
     pub fn multiply(&self, x: &[f64], y: &mut [f64]) {
         debug_assert_eq!((x.len(), y.len()), (self.cols, self.rows()));
-        vector::for_each_chunk(y, |first, y| {
+        let rows = |first: usize, y: &mut [f64]| {
             for (i, y) in y.iter_mut().enumerate() {
                 // Without iterators in pairs, which are calls of their own for rows as short as these.
                 let range = self.offsets[first + i]..self.offsets[first + i + 1];
@@ -248,7 +253,12 @@ impl CsrMatrix {
                 }
                 *y = sum;
             }
-        });
+        };
+        if self.values.len() < PARALLEL {
+            rows(0, y);
+        } else {
+            y.par_chunks_mut(TOGETHER).enumerate().for_each(|(chunk, y)| rows(TOGETHER * chunk, y));
+        }
     }
 
     /// `y += A^T x`, by scattering row after row. For many products transpose once instead: a gather runs in parallel.
