@@ -80,16 +80,11 @@ pub(super) fn hit_hard<const D: usize>(
 where
     Dim<D>: Space<D>,
 {
-    let hard = |i: usize| {
-        let (Some(geometry), false) = (&stage.bodies[i].geometry, before[i] == after[i]) else {
-            return false;
-        };
+    beyond_margin(stage, before, after, |i, radius| {
         let moved = (after[i].velocity - before[i].velocity).norm();
         let momentum = after[i].angular_momentum - before[i].angular_momentum;
-        let turned = stage.bodies[i].spin_of(&frames[i], &momentum).norm() * geometry.radius();
-        !((moved + turned) * stage.dt <= margin(geometry))
-    };
-    (0..before.len()).map(hard).collect()
+        moved + stage.bodies[i].spin_of(&frames[i], &momentum).norm() * radius
+    })
 }
 
 /// Which bodies has contact sent to where, within the step, contacts were not looked for around them: away from the way that they had with `before`? What is
@@ -103,17 +98,30 @@ fn sent_beyond<const D: usize>(
 where
     Dim<D>: Space<D>,
 {
+    beyond_margin(stage, before, after, |i, radius| {
+        let (way, own) = (before[i].velocity, after[i].velocity);
+        let length = way.norm_squared();
+        let along = if length > 0.0 { (own.dot(&way) / length).clamp(0.0, 1.0) } else { 0.0 };
+        let spin = |motion: &Motion<D>| stage.bodies[i].spin_of(&frames[i], &motion.angular_momentum).norm();
+        (own - way * along).norm() + (spin(&after[i]) - spin(&before[i])).max(0.0) * radius
+    })
+}
+
+/// Bodies whose motion has changed and whose surface `speed` (of a body and its radius; m/s) takes further within the step than contacts are looked for around them.
+fn beyond_margin<const D: usize>(
+    stage: &ContactStage<'_, D>,
+    before: &[Motion<D>],
+    after: &[Motion<D>],
+    speed: impl Fn(usize, f64) -> f64,
+) -> Vec<bool>
+where
+    Dim<D>: Space<D>,
+{
     let beyond = |i: usize| {
         let (Some(geometry), false) = (&stage.bodies[i].geometry, before[i] == after[i]) else {
             return false;
         };
-        let (way, own) = (before[i].velocity, after[i].velocity);
-        let along =
-            if way.norm_squared() > 0.0 { (own.dot(&way) / way.norm_squared()).clamp(0.0, 1.0) } else { 0.0 };
-        let aside = (own - way * along).norm();
-        let spin = |motion: &Motion<D>| stage.bodies[i].spin_of(&frames[i], &motion.angular_momentum).norm();
-        let turned = (spin(&after[i]) - spin(&before[i])).max(0.0) * geometry.radius();
-        !((aside + turned) * stage.dt <= margin(geometry))
+        !(speed(i, geometry.radius()) * stage.dt <= margin(geometry))
     };
     (0..before.len()).map(beyond).collect()
 }
