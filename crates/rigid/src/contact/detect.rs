@@ -145,6 +145,23 @@ where
         !more.is_empty()
     }
 
+    /// These, with what is `found` in place of the contacts of the pairs at `places` (ascending).
+    pub(super) fn with_replaced(&self, places: &[usize], found: &Self) -> Self {
+        let mut all = Self { pairs: Vec::with_capacity(self.pairs.len()), contacts: Vec::new() };
+        for (place, pair) in self.pairs.iter().enumerate() {
+            let own = if places.binary_search(&place).is_err() {
+                &self.contacts[pair.contacts()]
+            } else {
+                let same = found.pairs.binary_search_by_key(&[pair.a, pair.b], |found| [found.a, found.b]);
+                same.map_or(&[][..], |same| &found.contacts[found.pairs[same].contacts()])
+            };
+            let first = all.contacts.len() as u32;
+            all.contacts.extend_from_slice(own);
+            all.pairs.push(Pair { first, end: all.contacts.len() as u32, ..*pair });
+        }
+        all
+    }
+
     /// Contacts of `candidates` within `reach`.
     pub fn narrow(
         bodies: &[Body<D>],

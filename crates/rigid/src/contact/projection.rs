@@ -5,9 +5,9 @@ use super::configuration::Configuration;
 use super::gauss_seidel::Form;
 use super::joined::{UNMOVED, combined};
 use super::partition::Part;
-use super::{ContactSolver, ContactStage, Contacts, InverseInertia, both};
+use super::{ContactSolver, ContactStage, Contacts, InverseInertia, Pair, both};
 use crate::Body;
-use crate::collide::Pose;
+use crate::collide::{Pose, Reach};
 use crate::joint::Columns;
 use splashdown_math::{Coordinates, Dim, Frame, Space, Twist, Vector};
 
@@ -20,6 +20,9 @@ const TOLERANCE: f64 = 1e-12;
 
 /// Visits of all pairs with nothing held in place, where after those something still overlaps by more than that share: a sphere between two others at its height cannot leave them while they stay.
 const LOOSE_SWEEPS: usize = 60;
+
+/// Overlap, over the size of the smaller body, from which on a pair is looked at anew.
+const DEEP: f64 = 0.5;
 
 /// Level of the pairs of islands with joints: all are resolved together.
 const ALL_LEVELS: u32 = u32::MAX;
@@ -47,6 +50,7 @@ where
         self.at.place(bodies, frames);
         let processed = &self.processed;
         self.at.find_touches(bodies, &self.contacts, |pair| processed[pair]);
+        let kept = self.look_at_deep_overlaps(stage);
         let responding = |of: fn(&Part) -> bool| {
             let mut marked = vec![false; bodies.len()];
             for (_, members) in self.partition.islands().filter(|(part, _)| of(part)) {
@@ -100,7 +104,38 @@ where
         }
         report.overlap_before = report.overlap_before.max(all.deepest);
         report.overlap_after = left.deepest.max(0.0);
+        if let Some(kept) = kept {
+            self.contacts = kept;
+            self.at.find_touches(bodies, &self.contacts, |pair| self.processed[pair]);
+        }
         all.share
+    }
+
+    /// Looks at pairs that overlap by much where they are now. Contacts stand on the surfaces as they were at the start of the step, with the normals of then: of a body that has turned over
+    /// since, or gone past the other, they tell nothing. Returns the contacts as they were, if there are such pairs.
+    fn look_at_deep_overlaps(&mut self, stage: &ContactStage<'_, D>) -> Option<Contacts<D>> {
+        let bodies = stage.bodies;
+        if !stage.probes.is_empty() {
+            return None;
+        }
+        let deep = |(place, pair): (usize, &Pair)| {
+            let ids = [pair.a as usize, pair.b as usize].map(|i| &bodies[i]);
+            let smallest = super::size(ids[0]).min(super::size(ids[1]));
+            let touches = &self.at.touches[pair.contacts()];
+            let far = touches.iter().any(|touch| -touch.gap > DEEP * smallest);
+            (self.processed[place] && far && !ids.iter().any(|body| body.is_particle())).then_some(place)
+        };
+        let places: Vec<usize> = self.contacts.pairs.iter().enumerate().filter_map(deep).collect();
+        if places.is_empty() {
+            return None;
+        }
+        let pairs: Vec<[u32; 2]> =
+            places.iter().map(|&place| &self.contacts.pairs[place]).map(|pair| [pair.a, pair.b]).collect();
+        let found = Contacts::narrow(bodies, &self.at.poses, &pairs, |_| Reach::from(0.0));
+        let now = self.contacts.with_replaced(&places, &found);
+        let kept = std::mem::replace(&mut self.contacts, now);
+        self.at.find_touches(bodies, &self.contacts, |pair| self.processed[pair]);
+        Some(kept)
     }
 }
 
