@@ -8,13 +8,10 @@ impl<const D: usize> ContactSolver<D>
 where
     Dim<D>: Space<D>,
 {
-    /// Islands that nothing of infinite mass holds, with their angular momentum about their centre of mass at the start of the step.
-    pub(super) fn find_isolated(
-        &mut self,
-        stage: &ContactStage<'_, D>,
-        frames: &[Frame<D>],
-        motions: &[Motion<D>],
-    ) {
+    /// Islands that nothing of infinite mass holds, with their angular momentum about their centre of mass at the start of the step, before
+    /// collisions: the method that evolves positions after every impulse changes it there.
+    pub(super) fn find_isolated(&mut self, stage: &ContactStage<'_, D>, frames: &[Frame<D>]) {
+        self.isolated.clear();
         let infinite = |i: usize| !stage.bodies[i].is_dynamic();
         let touching = self.touching().map(|pair| [pair.a, pair.b]).chain(stage.linked.iter().copied());
         let (island, count) = islands(stage.bodies.len(), infinite, touching);
@@ -43,7 +40,7 @@ where
         }
         self.report.islands = held.len();
         for members in members.into_iter().filter(|members| members.len() > 1) {
-            let (momentum, angular) = momenta(stage.bodies, &members, frames, motions);
+            let (momentum, angular) = momenta(stage.bodies, &members, frames, &self.before);
             self.isolated.push((members, momentum, angular));
         }
     }

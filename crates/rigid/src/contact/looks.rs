@@ -64,8 +64,7 @@ where
         if self.report.touching == touching && !new {
             return false;
         }
-        self.isolated.clear();
-        self.find_isolated(stage, frames, start);
+        self.find_isolated(stage, frames);
         true
     }
 }

@@ -140,6 +140,8 @@ where
     contacts: Contacts<D>,
     /// Motions around which contacts have been looked for.
     seen: Vec<Motion<D>>,
+    /// `v^n` before collisions: the momenta that isolated bodies keep.
+    before: Vec<Motion<D>>,
     /// Does the pair touch in this step?
     processed: Vec<bool>,
     /// The islands of the simultaneous method.
@@ -216,21 +218,22 @@ where
         self.bounced.resize(self.contacts.pairs.len(), false);
         self.seen.clear();
         self.seen.extend_from_slice(half);
-        let before: Vec<Motion<D>> = start.to_vec();
+        self.before.clear();
+        self.before.extend_from_slice(start);
         let mut moving = Cow::Borrowed(half);
         for look in 0.. {
             match stage.options.method {
                 ContactMethod::Simultaneous => self.collide_simultaneously(stage, frames, start, &moving),
                 ContactMethod::Propagation => self.collide_pairs(stage, frames, start, &moving),
             }
-            if *start == before[..] {
+            if *start == self.before[..] {
                 break;
             }
             let moving = moving.to_mut();
-            for i in (0..start.len()).filter(|&i| before[i] != start[i]) {
-                moving[i].velocity = half[i].velocity + (start[i].velocity - before[i].velocity);
+            for (i, before) in self.before.iter().enumerate().filter(|(i, before)| **before != start[*i]) {
+                moving[i].velocity = half[i].velocity + (start[i].velocity - before.velocity);
                 moving[i].angular_momentum =
-                    half[i].angular_momentum + (start[i].angular_momentum - before[i].angular_momentum);
+                    half[i].angular_momentum + (start[i].angular_momentum - before.angular_momentum);
             }
             let hit = hit_hard(stage, frames, &self.seen, moving);
             if look == MOST_LOOKS
@@ -241,7 +244,7 @@ where
             }
         }
         self.report.touching = self.processed.iter().filter(|processed| **processed).count();
-        self.find_isolated(stage, frames, &before);
+        self.find_isolated(stage, frames);
     }
 
     /// III. Contact and friction for the positions. `start` is `v^n` after collisions, `half` is `v^{n+1/2}` (changed).
