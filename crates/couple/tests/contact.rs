@@ -1,6 +1,7 @@
 //! Contact of rigid bodies through the whole step.
 
 use splashdown_couple::{Tag, World};
+use splashdown_geometry::shapes::Shape;
 use splashdown_math::{Dim, Frame, Space, Twist, Vector};
 use splashdown_rigid::{Body, ContactMethod, Geometry, Kind, Material, PushOut};
 use std::sync::Arc;
@@ -286,5 +287,38 @@ fn stages_tell_their_times_and_only_whole_states_have_an_energy() {
         assert_eq!(scaled > 0, energy > 0.0);
         world.options_mut().stage_totals = false;
         assert!(world.step(1.0 / 30.0).unwrap().stages.is_empty());
+    }
+}
+
+/// A capsule that sticks out past the edge of what it lies on is held by that edge, and by all that it lies across.
+#[test]
+fn capsules_rest_across_edges() {
+    let turned = Dim::<3>::exp(&Vector::from([0.0, std::f64::consts::FRAC_PI_2, 0.0]));
+    let level = Dim::<3>::identity();
+    let flat = Dim::<3>::exp(&Vector::from([std::f64::consts::FRAC_PI_2, 0.0, 0.0]));
+    let box_of = || Geometry::cuboid(Vector::repeat(0.5)).unwrap();
+    let ring = || Geometry::shape(Shape::torus(0.4, 0.1).unwrap(), 24).unwrap();
+    for (support, rotation, place, offset) in [
+        (box_of(), level, 0.5, 0.45),
+        (box_of(), level, 0.5, 0.2),
+        (ring(), flat, 0.1, 0.05),
+        (Geometry::capsule(0.1, 0.4).unwrap(), turned, 0.1, 0.3),
+    ] {
+        let mut world = world(ContactMethod::Simultaneous);
+        let material = Material::new(0.0, 0.5);
+        let described = Frame { position: Vector::from([0.0, place, 0.0]), rotation };
+        let frame = described.compose(&support.placement().inverse());
+        let body = Body::with_geometry("support", Kind::Static, 1.0, Arc::new(support)).unwrap();
+        world.add_body(body.material(material), frame, Twist::zero());
+        let capsule = Arc::new(Geometry::capsule(0.1, 0.6).unwrap());
+        let start = Vector::from([offset, 2.0 * place + 0.1, 0.0]);
+        add(&mut world, &capsule, 1.0, material, Frame { position: start, rotation: turned }, Twist::zero());
+        let energy = world.diagnostics().total_energy;
+        for _ in 0..90 {
+            world.step(1.0 / 30.0).unwrap();
+            assert!(world.diagnostics().total_energy < energy * (1.0 + 1e-9));
+        }
+        let moved = (world.state().bodies[1].frame.position - start).norm();
+        assert!(moved < 1e-6, "{offset}: {moved}");
     }
 }

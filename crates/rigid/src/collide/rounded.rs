@@ -93,6 +93,8 @@ pub(super) fn capsule<const D: usize>(
     Dim<D>: Space<D>,
 {
     const SECTIONS: usize = 40;
+    const SETTLING: usize = 8;
+    const STAYS: f64 = 0.75;
     let core = |t: f64| {
         let mut point = Vector::<D>::zeros();
         point[D - 1] = t;
@@ -142,8 +144,43 @@ pub(super) fn capsule<const D: usize>(
         }
         inner
     };
-    let mut ends = [end(-half_length), end(half_length)];
+    // What is beyond an edge is nearest to the edge, and the edge to another place on the axis: contact is where the two are nearest to each other. Over a face that
+    // is tilted the nearest point would go along, down to the lower end: there the place stays.
+    let foot = |t: f64| {
+        let centre = b.pose.to_object(&a.pose.to_world(&core(t)));
+        let (distance, normal) = b.geometry.contact_distance(WHOLE, &centre, radius);
+        a.pose.to_object(&b.pose.to_world(&(centre - normal * distance)))
+    };
+    let settle = |mut t: f64| {
+        let mut nearest = foot(t);
+        for _ in 0..SETTLING {
+            let next = nearest[D - 1].clamp(-half_length, half_length);
+            let (went, moved) = ((next - t).abs(), foot(next));
+            if went <= 1e-6 * radius || (moved - nearest).norm() > STAYS * went {
+                break;
+            }
+            (t, nearest) = (next, moved);
+        }
+        t
+    };
+    let stretch = [end(-half_length), end(half_length)];
+    let mut ends = stretch.map(settle);
     let near = 0.1 * radius;
+    // A solid that is not convex may be as near elsewhere: the outermost such place on either side.
+    let elsewhere = |i: &usize| {
+        let least = |other: Option<usize>| {
+            other.and_then(|other| values.get(other)).is_none_or(|other| values[*i] <= *other)
+        };
+        let outside = at(*i) < stretch[0] - near || at(*i) > stretch[1] + near;
+        outside && values[*i] - radius <= margin && least(i.checked_sub(1)) && least(Some(i + 1))
+    };
+    let before = (0..start).find(elsewhere);
+    let after = (start + 1..=scan).rev().find(elsewhere);
+    for (feature, place) in [before, after].into_iter().enumerate() {
+        if let Some(place) = place {
+            ball(&core(settle(at(place))), radius, 3 + feature as u32, a, b, margin, contacts);
+        }
+    }
     if ends[1] - ends[0] < near {
         ball(&core(deepest), radius, 2, a, b, margin, contacts);
         return;
