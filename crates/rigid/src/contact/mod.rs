@@ -271,7 +271,14 @@ where
                 ContactMethod::Simultaneous => self.solve_half(stage, frames, half, memory),
                 ContactMethod::Propagation => self.propagate(stage, frames, half, false),
             }
-            if look == MOST_LOOKS || !self.meet_others(stage, frames, start, half) {
+            // What contact does to a jointed body by itself is not how it goes: joints answer later.
+            let mut going = Cow::Borrowed(&*half);
+            if let Some(articulated) = stage.articulated {
+                for &i in articulated.sets().iter().flat_map(|set| &set.bodies) {
+                    going.to_mut()[i as usize] = free[i as usize];
+                }
+            }
+            if look == MOST_LOOKS || !self.meet_others(stage, frames, start, &going) {
                 break;
             }
             half.copy_from_slice(&free);
